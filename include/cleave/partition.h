@@ -1,0 +1,67 @@
+/* The partitioner, usable alone: a hypergraph in, a block for every vertex out.
+ *
+ * Objectives: CUT (sum of weights of nets that touch more than one block) and KM1
+ * (sum over nets of weight * (blocks touched - 1)). */
+#ifndef CLEAVE_PARTITION_H
+#define CLEAVE_PARTITION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cleave/hypergraph.h"
+#include "cleave/progress.h"
+
+enum cleave_objective { CLEAVE_CUT, CLEAVE_KM1 };
+
+/* Zero-initialise, then set what matters. All pointers are borrowed for the call. */
+struct cleave_partition_options {
+    uint32_t blocks;  /* k, 1..; required */
+    double epsilon;   /* allowed overweight of a block, each constraint; 0.03 is usual */
+    const double *epsilons; /* [W], per constraint; NULL: `epsilon` for all */
+    enum cleave_objective objective;
+    const char *placer; /* registry name ("multilevel", "hash", "range", "round-robin"); NULL: multilevel */
+    const double *target_share; /* [blocks], positive, any scale; NULL: equal shares */
+    const int32_t *fixed;       /* [vertices]: block or CLEAVE_FREE; NULL: none */
+    const uint32_t *warm_start; /* [vertices]: an earlier answer to start from; NULL: none */
+    bool warm_refine_only;      /* with warm_start: refine it, no fresh start beside it */
+    int64_t migration_budget;   /* with warm_start: most weight (first constraint) that may leave
+                                   its old block; 0: no limit */
+    const uint32_t *together;   /* [vertices]: vertices of one non-zero number stay together; NULL */
+    const uint32_t (*apart)[2]; /* pairs kept in different blocks */
+    uint32_t apart_count;
+    uint32_t starts; /* independent tries, best kept; 0: the preset's own number */
+    uint64_t seed;
+    const struct cleave_progress *progress; /* NULL: silent, not stoppable */
+};
+
+struct cleave_partition_result {
+    int64_t cut, km1;
+    double imbalance[CLEAVE_WEIGHTS_MAX]; /* max over blocks of weight / (share * total) - 1 */
+    bool balanced; /* every block within (1 + epsilon) * ceil(share * total), each constraint */
+    double seconds;
+};
+
+/* Fills block[vertices]. The same seed gives the same answer on any machine. When no placement
+ * found keeps every block within its limit, `block` holds the nearest one, `result->balanced` is
+ * false and the status is CLEAVE_UNSATISFIABLE with a message that says what is over by how much.
+ * `result` may be NULL. Never an empty block when blocks <= vertices that are free to move. */
+CLEAVE_API enum cleave_status cleave_partition(const struct cleave_hypergraph *hypergraph,
+                                               const struct cleave_partition_options *options,
+                                               uint32_t *block,
+                                               struct cleave_partition_result *result,
+                                               struct cleave_error *error);
+
+/* Independent recount of a placement: cut, km1, imbalance, balanced. O(pins). */
+CLEAVE_API enum cleave_status cleave_partition_measure(const struct cleave_hypergraph *hypergraph,
+                                                       const struct cleave_partition_options *options,
+                                                       const uint32_t *block,
+                                                       struct cleave_partition_result *result,
+                                                       struct cleave_error *error);
+
+/* One row a placer, from the registry; index 0.. until NULL is returned. */
+struct cleave_placer_info {
+    const char *name, *summary;
+};
+CLEAVE_API const struct cleave_placer_info *cleave_placer_at(uint32_t index);
+
+#endif

@@ -1,0 +1,20 @@
+#include "base/vector.h"
+
+#include <stdint.h>
+
+bool cleave__vector_reserve(void **data, size_t *capacity, size_t need, size_t size)
+{
+    if (need <= *capacity)
+        return true;
+    size_t grown = *capacity ? *capacity * 2 : 16;
+    if (grown < need)
+        grown = need;
+    if (grown > SIZE_MAX / 2 / size)
+        return false;
+    void *fresh = realloc(*data, grown * size);
+    if (!fresh)
+        return false;
+    *data = fresh;
+    *capacity = grown;
+    return true;
+}

@@ -1,0 +1,56 @@
+/* The lookup table: a layout made compact. Built in memory, or opened from a file.
+ *
+ * Integer maps cost at most 8 bytes an entry and answer in tens of nanoseconds; see lookup.c for
+ * the structure and docs/lookup-table.md for the file. Immutable, so any number of threads may ask. */
+#ifndef CLEAVE_TABLES_ROUTE_LOOKUP_H
+#define CLEAVE_TABLES_ROUTE_LOOKUP_H
+
+#include "base/shardset.h"
+#include "tables/route/layout.h"
+
+struct cleave_lookup;
+
+/* Copies all it needs, schema names and column types included: the layout may go afterwards. */
+enum cleave_status cleave__lookup_build(const struct cleave_layout *layout,
+                                        struct cleave_lookup **out, struct cleave_error *error);
+void cleave__lookup_release(struct cleave_lookup *lookup);
+
+uint32_t cleave__lookup_shards(const struct cleave_lookup *lookup);
+/* Bytes of the compact form (what the file holds, header included). */
+size_t cleave__lookup_bytes(const struct cleave_lookup *lookup);
+
+/* Tables are numbered as in the schema it was built from. */
+bool cleave__lookup_replicated(const struct cleave_lookup *lookup, uint32_t table);
+
+/* Shard of one row, given by its column values (values[c] of column c; an absent column has kind
+ * CLEAVE_NULL). CLEAVE_SHARDS_MAX when the table is replicated. */
+uint32_t cleave__lookup_row(const struct cleave_lookup *lookup, uint32_t table,
+                            const struct cleave_value *values, uint32_t value_count);
+
+/* Adds to `shards` every shard that may hold a row of the box (the table must not be replicated). An
+ * `insert` box without a value for the key column may go anywhere. Never misses a shard. */
+void cleave__lookup_box(const struct cleave_lookup *lookup, uint32_t table,
+                        const struct cleave_box *box, bool insert, struct cleave_shardset *shards);
+
+/* Where a whole transaction goes, under the one counting rule (DESIGN.md): a read of a replicated
+ * table is served by any one shard, a write of it touches all; everything else touches the shards
+ * of its boxes. `shards` is the set of shards it must touch (empty: any one will do). Distributed
+ * means more than one. */
+struct cleave_touch {
+    struct cleave_shardset shards;
+    bool distributed, writes;
+};
+void cleave__lookup_accesses(const struct cleave_lookup *lookup,
+                             const struct cleave_access *accesses, uint32_t access_count,
+                             struct cleave_touch *touch); /* accumulates; start from all zeroes */
+
+/* Files: written whole or not at all (temporary file, fsync, rename). A truncated or altered file
+ * is CLEAVE_CORRUPT. A file names its tables and columns, so it opens without the schema. */
+enum cleave_status cleave__lookup_write(const struct cleave_lookup *lookup, const char *path,
+                                        struct cleave_error *error);
+enum cleave_status cleave__lookup_open(const char *path, struct cleave_lookup **out,
+                                       struct cleave_error *error);
+/* The schema kept inside the lookup table (names, types, keys); borrowed. */
+const struct cleave_schema *cleave__lookup_schema(const struct cleave_lookup *lookup);
+
+#endif

@@ -1,0 +1,47 @@
+/* A workload in memory: transactions as lists of interned boxes.
+ *
+ * A box that several statements touch is stored once, whatever transaction it is in; so memory
+ * grows with distinct regions, plus 8 bytes for each (transaction, region) pair. */
+#ifndef CLEAVE_TABLES_SHAPE_WORKLOAD_H
+#define CLEAVE_TABLES_SHAPE_WORKLOAD_H
+
+#include "base/intern.h"
+#include "base/vector.h"
+#include "tables/source/generate.h"
+#include "tables/source/trace.h"
+#include "tables/sql/analyze.h"
+
+struct cleave_workload_box {
+    uint32_t table;
+    bool insert;
+    struct cleave_box box;
+};
+
+struct cleave_workload_access {
+    uint32_t box;
+    bool write;
+};
+
+struct cleave_workload {
+    const struct cleave_schema *schema; /* borrowed */
+    struct cleave_arena arena;
+    struct cleave_intern interned; /* serialised boxes; id = box */
+    CLEAVE_VECTOR(struct cleave_workload_box) boxes;
+    CLEAVE_VECTOR(uint64_t) offsets; /* [transactions + 1] */
+    CLEAVE_VECTOR(struct cleave_workload_access) accesses; /* distinct boxes of one transaction */
+    CLEAVE_VECTOR(bool) writes; /* [transactions]: it writes something */
+    uint32_t transactions;
+    /* What was left out, by kind. */
+    uint64_t statements, unparsed, oversized, foreign, opaque, empty_transactions;
+};
+
+void cleave__workload_init(struct cleave_workload *workload, const struct cleave_schema *schema);
+void cleave__workload_free(struct cleave_workload *workload);
+/* Adds one transaction. Statements that cannot be parsed are counted; a transaction that touches no
+ * table of the schema is counted and left out (`*added` false; may be NULL). */
+enum cleave_status cleave__workload_add(struct cleave_workload *workload,
+                                        struct cleave_analyzer *analyzer,
+                                        const struct cleave_trace_transaction *transaction,
+                                        bool *added, struct cleave_error *error);
+
+#endif

@@ -1,0 +1,100 @@
+/* Traces: files of statements -> committed transactions, in bounded memory.
+ *
+ * Formats (detected from content, or forced): plain SQL; `id TAB statement`; PostgreSQL csvlog,
+ * jsonlog, stderr with any log_line_prefix (given or guessed). Plain, gz, bz2, xz, zst or "-".
+ * What counts: statements of a transaction that committed; parse/bind/execute count once (the
+ * execute); statements undone by an error do not count; ROLLBACK TO does not undo accesses. Text
+ * of open transactions is held; one session may hold at most CLEAVE_TRANSACTION_MAX bytes. */
+#ifndef CLEAVE_TABLES_SOURCE_TRACE_H
+#define CLEAVE_TABLES_SOURCE_TRACE_H
+
+#include "cleave/progress.h"
+#include "cleave/status.h"
+#include "tables/sql/parameter.h"
+
+#include <stdint.h>
+
+enum cleave_trace_format {
+    CLEAVE_TRACE_AUTO,
+    CLEAVE_TRACE_SQL,
+    CLEAVE_TRACE_TAB,
+    CLEAVE_TRACE_CSVLOG,
+    CLEAVE_TRACE_JSONLOG,
+    CLEAVE_TRACE_STDERR,
+};
+
+enum { CLEAVE_TRANSACTION_MAX = 64 << 20 };
+
+struct cleave_trace_options {
+    enum cleave_trace_format format;
+    const char *line_prefix; /* log_line_prefix; NULL: guessed from the first lines */
+    const char *database;    /* keep only sessions of this database, where the log names it; NULL: all */
+    const char *user;        /* likewise */
+    const struct cleave_progress *progress;
+};
+
+struct cleave_trace_statement {
+    const char *text; /* one statement, without its semicolon; NUL-terminated */
+    size_t length;
+    const struct cleave_parameter *parameters; /* $1.. */
+    uint32_t parameter_count;
+};
+
+struct cleave_trace_transaction {
+    const char *session; /* session id, pid, or the id of a tab trace */
+    uint32_t file;       /* index of the file it ended in */
+    const struct cleave_trace_statement *statements; /* no transaction control among them */
+    uint32_t statement_count;
+};
+
+/* What was read and what was left out, by kind. Every line read is in exactly one of the line
+ * counters; every statement is in exactly one of the statement counters. */
+#define CLEAVE_TRACE_COUNTERS(X)                                                                   \
+    X(bytes, "bytes read (unpacked)")                                                              \
+    X(lines, "lines read")                                                                         \
+    X(entries, "log entries")                                                                      \
+    X(entries_other, "entries that carry no statement")                                            \
+    X(entries_bad, "entries that could not be understood")                                         \
+    X(statements, "statements seen")                                                               \
+    X(statements_control, "BEGIN, COMMIT, SAVEPOINT and the like")                                 \
+    X(statements_parse_bind, "parse and bind steps of a statement counted at its execute")         \
+    X(statements_failed, "statements that failed")                                                 \
+    X(statements_rolled_back, "statements of rolled-back transactions")                            \
+    X(statements_lost, "statements of transactions cut off by a disconnect or the log's end")      \
+    X(statements_empty, "empty statements")                                                        \
+    X(statements_filtered, "statements of other databases or users")                               \
+    X(statements_oversized, "statements past the size limit")                                      \
+    X(statements_unbound, "EXECUTE of a prepared statement the log does not show")                 \
+    X(statements_kept, "statements in committed transactions")                                     \
+    X(transactions, "committed transactions")                                                      \
+    X(transactions_autocommit, "of them single statements outside BEGIN")                          \
+    X(transactions_implicit, "of them several statements sent as one string")                      \
+    X(transactions_rolled_back, "rolled-back transactions")                                        \
+    X(transactions_lost, "transactions cut off")                                                   \
+    X(parameters_cut, "parameters that the log cut short")
+
+struct cleave_trace_counters {
+#define X(name, text) uint64_t name;
+    CLEAVE_TRACE_COUNTERS(X)
+#undef X
+};
+
+struct cleave_trace;
+
+/* Files are read in order; sessions do not continue across files of the tab format, they do for
+ * server logs (rotation). `paths` and `options` are borrowed until close. */
+enum cleave_status cleave__trace_open(const char *const *paths, uint32_t path_count,
+                                      const struct cleave_trace_options *options,
+                                      struct cleave_trace **out, struct cleave_error *error);
+/* The next committed transaction that has at least one statement; valid until the next call.
+ * CLEAVE_END after the last. A damaged entry is counted and passed over; errors are only for what
+ * makes going on senseless (I/O, unreadable compression, no format fits) and name file and line. */
+enum cleave_status cleave__trace_next(struct cleave_trace *trace,
+                                      struct cleave_trace_transaction *out,
+                                      struct cleave_error *error);
+const struct cleave_trace_counters *cleave__trace_counters(const struct cleave_trace *trace);
+/* "stderr, prefix '%t [%p]: '", for people. */
+const char *cleave__trace_describe(const struct cleave_trace *trace);
+void cleave__trace_close(struct cleave_trace *trace);
+
+#endif

@@ -1,0 +1,38 @@
+/* SQL text -> accesses. Each distinct statement (up to constants) is parsed once by libpg_query;
+ * later ones re-bind their literals to the compiled template.
+ *
+ * Bounds: a statement past `CLEAVE_STATEMENT_MAX` bytes or nested past `CLEAVE_NESTING_MAX` gives
+ * CLEAVE_LIMIT before it reaches the parser. An analyzer is used by one thread at a time. */
+#ifndef CLEAVE_TABLES_SQL_ANALYZE_H
+#define CLEAVE_TABLES_SQL_ANALYZE_H
+
+#include "tables/source/schema.h"
+#include "tables/sql/access.h"
+#include "tables/sql/parameter.h"
+
+enum { CLEAVE_STATEMENT_MAX = 1 << 20, CLEAVE_NESTING_MAX = 200 };
+
+struct cleave_analyzer;
+
+/* `schema` is borrowed for the analyzer's life. */
+enum cleave_status cleave__analyzer_new(const struct cleave_schema *schema,
+                                        struct cleave_analyzer **out, struct cleave_error *error);
+void cleave__analyzer_free(struct cleave_analyzer *analyzer);
+
+/* One statement (text without its terminating semicolon is fine; two statements in one text are
+ * CLEAVE_BAD_INPUT: the caller splits them, see split.h). Results live in `arena` and may borrow
+ * `text` and `parameters`. CLEAVE_BAD_INPUT: a syntax error, with its position. */
+enum cleave_status cleave__analyze(struct cleave_analyzer *analyzer, const char *text,
+                                   size_t length, const struct cleave_parameter *parameters,
+                                   uint32_t parameter_count, struct cleave_arena *arena,
+                                   struct cleave_statement *out, struct cleave_error *error);
+
+struct cleave_analyzer_stats {
+    uint64_t statements, parsed; /* analysed; sent to libpg_query */
+    uint32_t templates;
+    size_t template_bytes;
+};
+void cleave__analyzer_stats(const struct cleave_analyzer *analyzer,
+                            struct cleave_analyzer_stats *out);
+
+#endif
