@@ -72,7 +72,7 @@ uint32_t cleave__intern_add(struct cleave_intern *table, const void *bytes, size
     }
     if (table->count == table->capacity) {
         size_t capacity = table->capacity;
-        if (!cleave__vector_reserve((void **)&table->entries, &capacity, capacity + 1,
+        if (!cleave__vector_reserve(&table->entries, &capacity, capacity + 1,
                                     sizeof *table->entries))
             return CLEAVE_INTERN_NONE;
         table->capacity = (uint32_t)capacity;

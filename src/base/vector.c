@@ -1,8 +1,9 @@
 #include "base/vector.h"
 
 #include <stdint.h>
+#include <string.h>
 
-bool cleave__vector_reserve(void **data, size_t *capacity, size_t need, size_t size)
+bool cleave__vector_reserve(void *data, size_t *capacity, size_t need, size_t size)
 {
     if (need <= *capacity)
         return true;
@@ -11,10 +12,12 @@ bool cleave__vector_reserve(void **data, size_t *capacity, size_t need, size_t s
         grown = need;
     if (grown > SIZE_MAX / 2 / size)
         return false;
-    void *fresh = realloc(*data, grown * size);
+    void *held;
+    memcpy(&held, data, sizeof held); /* through memcpy: the pointer there has its own type */
+    void *fresh = realloc(held, grown * size);
     if (!fresh)
         return false;
-    *data = fresh;
+    memcpy(data, &fresh, sizeof fresh);
     *capacity = grown;
     return true;
 }
