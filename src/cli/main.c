@@ -1,0 +1,31 @@
+/* The `cleave` command. What it prints must reach its reader: a full disk is an error. */
+#include <argp.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/progress.h"
+
+/* Runs at exit, after argp's --help too. */
+static void close_output(void)
+{
+    int failed = ferror(stdout);
+    errno = 0;
+    if (fclose(stdout) != 0 || failed) {
+        fprintf(stderr, "cleave: cannot write the output: %s\n",
+                errno ? strerror(errno) : "a write failed");
+        _exit(CLEAVE_EXIT_FAILED);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    argp_program_version = "cleave " CLEAVE_VERSION;
+    if (atexit(close_output) != 0)
+        return CLEAVE_EXIT_FAILED;
+    cleave__interrupt_catch();
+    return cleave__command_dispatch(argc, argv, cleave__commands);
+}

@@ -1,0 +1,77 @@
+/* One line on standard error, redrawn at most ten times a second; and the flag that Ctrl-C sets.
+ * The flag is the only mutable global of the command: a signal handler can reach nothing else. */
+#include "cli/progress.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { REDRAW_MS = 100 };
+
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int signal_number)
+{
+    (void)signal_number;
+    interrupted = 1;
+}
+
+void cleave__interrupt_catch(void)
+{
+    /* No SA_RESTART: a read that waits for input ends. */
+    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
+    sigemptyset(&action.sa_mask);
+    struct sigaction old;
+    if (sigaction(SIGINT, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+        sigaction(SIGINT, &action, NULL);
+}
+
+static uint64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static int terminal_width(void)
+{
+    struct winsize size;
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        return size.ws_col;
+    return 80;
+}
+
+static void draw(void *context, const char *stage, uint64_t done, uint64_t total)
+{
+    struct cleave_terminal *terminal = context;
+    uint64_t now = now_ms();
+    if (terminal->drawn && now - terminal->last_ms < REDRAW_MS)
+        return;
+    char line[200];
+    if (total)
+        snprintf(line, sizeof line, "%s: %.0f %%", stage,
+                 100.0 * (double)(done < total ? done : total) / (double)total);
+    else
+        snprintf(line, sizeof line, "%s: %llu", stage, (unsigned long long)done);
+    fprintf(stderr, "\r\033[K%.*s", terminal_width() - 1, line);
+    fflush(stderr);
+    terminal->drawn = true;
+    terminal->last_ms = now;
+}
+
+void cleave__terminal_init(struct cleave_terminal *terminal, bool quiet)
+{
+    *terminal = (struct cleave_terminal){.progress = {.context = terminal, .stop = &interrupted}};
+    if (!quiet && isatty(STDERR_FILENO))
+        terminal->progress.report = draw;
+}
+
+void cleave__terminal_clear(struct cleave_terminal *terminal)
+{
+    if (terminal->drawn)
+        fputs("\r\033[K", stderr);
+    terminal->drawn = false;
+}
