@@ -7,6 +7,8 @@
 #include "tables/source/schema.h"
 #include "tables/source/trace.h"
 
+#include <stdio.h>
+
 struct cleave_benchmark_option { /* name=value, as the command line gives them */
     const char *name, *value;
 };
@@ -37,5 +39,33 @@ enum cleave_status cleave__generator_next(struct cleave_generator *generator,
                                           struct cleave_trace_transaction *out, const char **kind,
                                           struct cleave_error *error);
 void cleave__generator_free(struct cleave_generator *generator);
+
+/* The initial database, which the transactions' by-name lookups, deliveries and so on agree with,
+ * however many transactions were generated already. Tables come in the order of the DDL, which
+ * puts a referenced table first. */
+struct cleave_generated_row {
+    uint32_t table; /* index in cleave__generator_schema */
+    const char *name;
+    uint32_t count;            /* every column, in the DDL's order */
+    const char *const *values; /* text as COPY takes it, unescaped; NULL is SQL's NULL */
+};
+/* Calls `each` for every row; a status other than CLEAVE_OK stops and is returned. O(1) memory. */
+enum cleave_status cleave__generator_rows(
+    const struct cleave_generator *generator,
+    enum cleave_status (*each)(void *context, const struct cleave_generated_row *row,
+                               struct cleave_error *error),
+    void *context, struct cleave_error *error);
+
+/* Writers to an open stream; CLEAVE_IO when it refuses. Rows: COPY blocks for psql, or INSERT
+ * statements of many rows. A transaction: "BEGIN;", its statements, "COMMIT;", a line each. */
+enum cleave_rows_format { CLEAVE_ROWS_COPY, CLEAVE_ROWS_INSERT };
+enum cleave_status cleave__generator_write_rows(const struct cleave_generator *generator,
+                                                enum cleave_rows_format format, FILE *stream,
+                                                struct cleave_error *error);
+enum cleave_status cleave__generator_write_transaction(
+    const struct cleave_trace_transaction *transaction, FILE *stream, struct cleave_error *error);
+/* Row counts and widths as YAML, as cleave__sizes_read_yaml takes them. */
+enum cleave_status cleave__generator_write_sizes(const struct cleave_generator *generator,
+                                                 FILE *stream, struct cleave_error *error);
 
 #endif
