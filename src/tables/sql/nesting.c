@@ -19,8 +19,8 @@ struct level {
 /* Words that add a level as an operator does. */
 static bool is_operator_word(const struct cleave_token *token)
 {
-    static const char *const words[] = {"not",   "is",      "at",      "collate", "like",
-                                        "ilike", "similar", "between", "in",      "escape"};
+    static const char *const words[] = {"not",     "is",      "at", "collate", "like",    "ilike",
+                                        "similar", "between", "in", "escape",  "operator"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (cleave__token_is(token, words[i]))
             return true;
