@@ -1,8 +1,12 @@
 /* Tables, columns, keys and sizes of the database that is to be sharded.
  *
  * Names are folded as PostgreSQL does (unquoted to lower case). A table's name is stored without
- * its schema when the schema is "public", else as "schema.table"; lookups accept both. Everything
- * lives in the schema's arena. Immutable once loaded. */
+ * its schema when the schema is "public", else as "schema.table"; lookups accept "public.t", and
+ * "t" alone when just one schema has a table of that name. A partition is its parent: its name
+ * leads there, and it is no table of its own. A materialized view is a table whose columns are the
+ * outputs of its query. A key's columns are in declared order; uniques and foreign keys are sorted
+ * and distinct, so that a schema read in two ways is the same. Everything lives in the schema's
+ * arena. Immutable once loaded. */
 #ifndef CLEAVE_TABLES_SOURCE_SCHEMA_H
 #define CLEAVE_TABLES_SOURCE_SCHEMA_H
 
@@ -54,7 +58,8 @@ struct cleave_table {
     struct cleave_key *uniques;
     uint32_t foreign_count;
     struct cleave_foreign_key *foreigns;
-    const char *view; /* the view's query, or NULL for a table; a view's columns may be empty */
+    const char *view; /* the view's query, or NULL for a table; a view's columns are either all
+                         of its outputs, in order, or empty */
     double rows;      /* row count, or 0 while unknown */
     double row_bytes; /* average bytes a row; 0 while unknown */
     enum cleave_size_origin size_origin;
@@ -65,6 +70,10 @@ struct cleave_schema {
     struct cleave_table *tables;
     uint32_t table_count;
     struct cleave_intern names; /* id = table index */
+    /* Other names that lead to a table: a partition's to its parent, "b" to the only "a.b". */
+    struct cleave_intern aliases;
+    uint32_t *alias_tables; /* alias id -> table, or CLEAVE_ABSENT when several share it */
+    bool *alias_public;     /* alias id -> it is the name of a partition in schema public */
 };
 
 enum { CLEAVE_ABSENT = UINT32_MAX };
@@ -75,14 +84,14 @@ enum { CLEAVE_ABSENT = UINT32_MAX };
 enum cleave_status cleave__schema_read_ddl(const char *path, struct cleave_schema **out,
                                            struct cleave_error *error);
 enum cleave_status cleave__schema_parse_ddl(const char *text, size_t length, const char *name,
-                                            struct cleave_schema **out,
-                                            struct cleave_error *error);
+                                            struct cleave_schema **out, struct cleave_error *error);
 /* From a live server, by a libpq connection string; also fills rows and statistics. */
 enum cleave_status cleave__schema_read_catalog(const char *connection, struct cleave_schema **out,
                                                struct cleave_error *error);
 void cleave__schema_free(struct cleave_schema *schema);
 
-/* Row counts (and bytes) from YAML: `tables: {orders: {rows: 30000, row_bytes: 24}, item: 100000}`. */
+/* Row counts (and bytes) from YAML: `tables: {orders: {rows: 30000, row_bytes: 24}, item: 100000}`.
+ */
 enum cleave_status cleave__sizes_read_yaml(struct cleave_schema *schema, const char *path,
                                            struct cleave_error *error);
 /* A dump of pg_class and pg_stats as JSON lines or CSV (docs/sizes.md says how to make it). */
