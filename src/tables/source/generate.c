@@ -169,8 +169,8 @@ enum cleave_status cleave__generator_new(const char *benchmark,
     struct cleave_benchmark_options given = {benchmark, options, option_count};
     status = ops->create(generator, &given, error);
     if (status == CLEAVE_OK)
-        status = cleave__schema_parse_ddl(ops->ddl, strlen(ops->ddl), benchmark,
-                                          &generator->schema, error);
+        status = cleave__schema_parse_ddl(ops->ddl, strlen(ops->ddl), benchmark, &generator->schema,
+                                          error);
     if (status == CLEAVE_OK && !ops->sizes(generator))
         status = cleave_error_set(error, CLEAVE_NO_MEMORY, "%s: out of memory", benchmark);
     if (status != CLEAVE_OK) {

@@ -28,8 +28,7 @@ const struct cleave_benchmark *cleave__benchmark_at(uint32_t index);
 enum cleave_status cleave__generator_new(const char *benchmark,
                                          const struct cleave_benchmark_option *options,
                                          uint32_t option_count, uint64_t seed,
-                                         struct cleave_generator **out,
-                                         struct cleave_error *error);
+                                         struct cleave_generator **out, struct cleave_error *error);
 /* The schema with row counts filled in; borrowed. */
 const struct cleave_schema *cleave__generator_schema(const struct cleave_generator *generator);
 const char *cleave__generator_ddl(const struct cleave_generator *generator);
@@ -62,8 +61,9 @@ enum cleave_rows_format { CLEAVE_ROWS_COPY, CLEAVE_ROWS_INSERT };
 enum cleave_status cleave__generator_write_rows(const struct cleave_generator *generator,
                                                 enum cleave_rows_format format, FILE *stream,
                                                 struct cleave_error *error);
-enum cleave_status cleave__generator_write_transaction(
-    const struct cleave_trace_transaction *transaction, FILE *stream, struct cleave_error *error);
+enum cleave_status
+cleave__generator_write_transaction(const struct cleave_trace_transaction *transaction,
+                                    FILE *stream, struct cleave_error *error);
 /* Row counts and widths as YAML, as cleave__sizes_read_yaml takes them. */
 enum cleave_status cleave__generator_write_sizes(const struct cleave_generator *generator,
                                                  FILE *stream, struct cleave_error *error);

@@ -84,8 +84,7 @@ bool cleave__script_finish(struct cleave_script *script)
         return false;
     for (size_t i = 0; i < script->starts.count; i++) {
         size_t start = script->starts.data[i];
-        size_t end =
-            i + 1 < script->starts.count ? script->starts.data[i + 1] : script->text.count;
+        size_t end = i + 1 < script->starts.count ? script->starts.data[i + 1] : script->text.count;
         script->statements.data[i] = (struct cleave_trace_statement){
             .text = script->text.data + start, .length = end - start - 1};
     }
