@@ -1,4 +1,5 @@
-/* A program that embeds libcleave as installed: it splits eight vertices in two and says the cut. */
+/* A program that embeds libcleave as installed: it splits eight vertices in two and says the cut.
+ */
 #include <cleave/partition.h>
 #include <stdio.h>
 
