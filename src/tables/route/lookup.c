@@ -1,0 +1,96 @@
+/* The lookup table's calls: build, one row, whole transactions. Boxes are in box.c, files in
+ * file.c, the bytes in image.c. Thread rule: a lookup table never changes; ask from any thread. */
+#include "tables/route/lookup.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "tables/route/image.h"
+
+enum cleave_status cleave__lookup_build(const struct cleave_layout *layout,
+                                        struct cleave_lookup **out, struct cleave_error *error)
+{
+    struct cleave_writer writer = {0};
+    enum cleave_status status = cleave__image_encode(layout, &writer, error);
+    if (status == CLEAVE_OK)
+        status = cleave__image_open(writer.data, writer.count, "lookup table", out, error);
+    if (status != CLEAVE_OK)
+        free(writer.data);
+    return status;
+}
+
+void cleave__lookup_release(struct cleave_lookup *lookup)
+{
+    if (!lookup)
+        return;
+    cleave__arena_free(&lookup->schema.arena);
+    cleave__intern_free(&lookup->schema.names);
+    free(lookup->bytes);
+    free(lookup);
+}
+
+uint32_t cleave__lookup_shards(const struct cleave_lookup *lookup)
+{
+    return lookup->shards;
+}
+
+size_t cleave__lookup_bytes(const struct cleave_lookup *lookup)
+{
+    return lookup->size;
+}
+
+const struct cleave_schema *cleave__lookup_schema(const struct cleave_lookup *lookup)
+{
+    return &lookup->schema;
+}
+
+bool cleave__lookup_replicated(const struct cleave_lookup *lookup, uint32_t table)
+{
+    assert(table < lookup->schema.table_count);
+    return lookup->tables[table].replicated;
+}
+
+uint32_t cleave__lookup_row(const struct cleave_lookup *lookup, uint32_t table,
+                            const struct cleave_value *values, uint32_t value_count)
+{
+    static const struct cleave_value null = {.kind = CLEAVE_NULL};
+    assert(table < lookup->schema.table_count);
+    const struct cleave_table_index *index = &lookup->tables[table];
+    if (index->replicated)
+        return CLEAVE_SHARDS_MAX;
+    for (uint32_t g = 0; g < index->exceptions.group_count; g++) {
+        const struct cleave_exception_group *group = &index->exceptions.groups[g];
+        struct cleave_value plain[2];
+        const struct cleave_value *point[2] = {&plain[0], &plain[1]};
+        uint32_t shard;
+        for (uint32_t i = 0; i < group->width; i++)
+            plain[i] =
+                group->column[i] < value_count ? cleave__plain(&values[group->column[i]]) : null;
+        if (cleave__exception_find(group, point, &shard))
+            return shard;
+    }
+    return cleave__key_index_shard(&lookup->maps[index->map], index->key_column < value_count
+                                                                  ? &values[index->key_column]
+                                                                  : &null);
+}
+
+void cleave__lookup_accesses(const struct cleave_lookup *lookup,
+                             const struct cleave_access *accesses, uint32_t access_count,
+                             struct cleave_touch *touch)
+{
+    for (uint32_t i = 0; i < access_count; i++) {
+        const struct cleave_access *access = &accesses[i];
+        touch->writes = touch->writes || access->write;
+        if (access->box_count == 0)
+            continue;
+        if (cleave__lookup_replicated(lookup, access->table)) {
+            if (access->write)
+                cleave__shardset_fill(&touch->shards, lookup->shards);
+            continue;
+        }
+        for (uint32_t j = 0; j < access->box_count; j++)
+            cleave__lookup_box(lookup, access->table, &access->boxes[j], access->insert,
+                               &touch->shards);
+    }
+    touch->distributed = cleave__shardset_count(&touch->shards) > 1;
+}
