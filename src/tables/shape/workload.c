@@ -21,12 +21,7 @@ void cleave__workload_free(struct cleave_workload *workload)
     *workload = (struct cleave_workload){0};
 }
 
-struct bytes {
-    CLEAVE_VECTOR(unsigned char) out;
-    bool failed;
-};
-
-static void put(struct bytes *bytes, const void *data, size_t length)
+static void put(struct cleave_box_bytes *bytes, const void *data, size_t length)
 {
     if (bytes->failed || !CLEAVE_RESERVE(&bytes->out, bytes->out.count + length)) {
         bytes->failed = true;
@@ -37,7 +32,7 @@ static void put(struct bytes *bytes, const void *data, size_t length)
     bytes->out.count += length;
 }
 
-static void put_value(struct bytes *bytes, const struct cleave_value *value)
+static void put_value(struct cleave_box_bytes *bytes, const struct cleave_value *value)
 {
     unsigned char kind = (unsigned char)value->kind;
     put(bytes, &kind, 1);
@@ -49,7 +44,8 @@ static void put_value(struct bytes *bytes, const struct cleave_value *value)
     }
 }
 
-static void put_box(struct bytes *bytes, uint32_t table, bool insert, const struct cleave_box *box)
+static void put_box(struct cleave_box_bytes *bytes, uint32_t table, bool insert,
+                    const struct cleave_box *box)
 {
     unsigned char flag = insert;
     put(bytes, &table, sizeof table);
@@ -67,6 +63,16 @@ static void put_box(struct bytes *bytes, uint32_t table, bool insert, const stru
                 put_value(bytes, &range->high);
         }
     }
+}
+
+uint32_t cleave__box_intern(struct cleave_intern *table, uint32_t tag, bool insert,
+                            const struct cleave_box *box, struct cleave_box_bytes *scratch)
+{
+    scratch->out.count = 0;
+    put_box(scratch, tag, insert, box);
+    if (scratch->failed)
+        return CLEAVE_INTERN_NONE;
+    return cleave__intern_add(table, scratch->out.data, scratch->out.count);
 }
 
 static bool copy_value(struct cleave_arena *arena, struct cleave_value *value)
@@ -105,13 +111,9 @@ static bool copy_box(struct cleave_arena *arena, const struct cleave_box *from,
 
 /* The id of a box; CLEAVE_INTERN_NONE when memory is out. */
 static uint32_t intern_box(struct cleave_workload *workload, uint32_t table, bool insert,
-                           const struct cleave_box *box, struct bytes *bytes)
+                           const struct cleave_box *box, struct cleave_box_bytes *bytes)
 {
-    bytes->out.count = 0;
-    put_box(bytes, table, insert, box);
-    if (bytes->failed)
-        return CLEAVE_INTERN_NONE;
-    uint32_t id = cleave__intern_add(&workload->interned, bytes->out.data, bytes->out.count);
+    uint32_t id = cleave__box_intern(&workload->interned, table, insert, box, bytes);
     if (id == CLEAVE_INTERN_NONE || id < workload->boxes.count)
         return id;
     struct cleave_workload_box held = {.table = table, .insert = insert};
@@ -145,7 +147,7 @@ static void merge_accesses(struct cleave_workload *workload, size_t start)
 }
 
 static bool add_statement(struct cleave_workload *workload, const struct cleave_statement *statement,
-                          struct bytes *bytes, bool *writes)
+                          struct cleave_box_bytes *bytes, bool *writes)
 {
     for (uint32_t a = 0; a < statement->access_count; a++) {
         const struct cleave_access *access = &statement->accesses[a];
@@ -162,6 +164,45 @@ static bool add_statement(struct cleave_workload *workload, const struct cleave_
     return true;
 }
 
+/* Closes the transaction whose accesses start at `start`; false when memory is out. */
+static bool close_transaction(struct cleave_workload *workload, size_t start, bool writes)
+{
+    if (!CLEAVE_RESERVE(&workload->offsets, workload->offsets.count + 1) ||
+        !CLEAVE_PUSH(&workload->writes, writes)) {
+        workload->accesses.count = start;
+        return false;
+    }
+    workload->offsets.data[workload->offsets.count++] = workload->accesses.count;
+    workload->transactions++;
+    return true;
+}
+
+enum cleave_status cleave__workload_copy(struct cleave_workload *workload,
+                                         const struct cleave_workload *from, uint32_t transaction,
+                                         struct cleave_error *error)
+{
+    bool ok = workload->offsets.count || CLEAVE_PUSH(&workload->offsets, 0);
+    size_t start = workload->accesses.count;
+    struct cleave_box_bytes bytes = {0};
+    uint64_t end = from->offsets.data[transaction + 1];
+    for (uint64_t a = from->offsets.data[transaction]; ok && a < end; a++) {
+        struct cleave_workload_access access = from->accesses.data[a];
+        const struct cleave_workload_box *box = &from->boxes.data[access.box];
+        access.box = intern_box(workload, box->table, box->insert, &box->box, &bytes);
+        ok = access.box != CLEAVE_INTERN_NONE && CLEAVE_PUSH(&workload->accesses, access);
+    }
+    CLEAVE_VECTOR_FREE(&bytes.out);
+    if (ok) {
+        merge_accesses(workload, start);
+        ok = close_transaction(workload, start, from->writes.data[transaction]);
+    }
+    if (!ok) {
+        workload->accesses.count = start;
+        return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for the workload");
+    }
+    return CLEAVE_OK;
+}
+
 enum cleave_status cleave__workload_add(struct cleave_workload *workload,
                                         struct cleave_analyzer *analyzer,
                                         const struct cleave_trace_transaction *transaction,
@@ -172,7 +213,7 @@ enum cleave_status cleave__workload_add(struct cleave_workload *workload,
     size_t start = workload->accesses.count;
     bool writes = false, failed = false;
     struct cleave_arena scratch = {0};
-    struct bytes bytes = {0};
+    struct cleave_box_bytes bytes = {0};
     for (uint32_t s = 0; s < transaction->statement_count && !failed; s++) {
         const struct cleave_trace_statement *text = &transaction->statements[s];
         struct cleave_statement statement;
@@ -209,12 +250,7 @@ enum cleave_status cleave__workload_add(struct cleave_workload *workload,
         workload->empty_transactions++;
         return CLEAVE_OK;
     }
-    if (!CLEAVE_RESERVE(&workload->offsets, workload->offsets.count + 1) ||
-        !CLEAVE_PUSH(&workload->writes, writes)) {
-        workload->accesses.count = start;
+    if (!close_transaction(workload, start, writes))
         return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for the workload");
-    }
-    workload->offsets.data[workload->offsets.count++] = workload->accesses.count;
-    workload->transactions++;
     return CLEAVE_OK;
 }

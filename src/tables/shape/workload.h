@@ -44,4 +44,19 @@ enum cleave_status cleave__workload_add(struct cleave_workload *workload,
                                         const struct cleave_trace_transaction *transaction,
                                         bool *added, struct cleave_error *error);
 
+/* Adds a copy of one transaction of another workload of the same schema. */
+enum cleave_status cleave__workload_copy(struct cleave_workload *workload,
+                                         const struct cleave_workload *from, uint32_t transaction,
+                                         struct cleave_error *error);
+
+/* Boxes as bytes: equal exactly when the boxes say the same. `tag` goes in front (a table number, or
+ * anything that keeps kinds apart). Id in `table`; CLEAVE_INTERN_NONE when memory is out. `scratch`
+ * starts as all zeroes and is freed with CLEAVE_VECTOR_FREE(&scratch.out). */
+struct cleave_box_bytes {
+    CLEAVE_VECTOR(unsigned char) out;
+    bool failed;
+};
+uint32_t cleave__box_intern(struct cleave_intern *table, uint32_t tag, bool insert,
+                            const struct cleave_box *box, struct cleave_box_bytes *scratch);
+
 #endif

@@ -1,0 +1,174 @@
+/* HGP: hypergraph partitioning of tuple groups, the scheme of seed 002.
+ *
+ *   design   which column decides, table by table (design.c), under three degrees of trust in how
+ *            well a map can bring values together; several designs are compared by cross-validation
+ *   keys     the hypergraph with groups contracted into key values (keys.c), placed by the
+ *            multilevel partitioner (keys_place.c): rules that hold for rows never seen
+ *   moves    tuple groups that are better off elsewhere (moves.c): exceptions to the rules
+ *   emit     the layout (emit.c)
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tables/scheme/hgp/emit.h"
+
+enum { DESIGNS = 3, FOLDS = 3 };
+
+struct candidate {
+    struct cleave_design design;
+    struct cleave_key_space space;
+    uint32_t *shard;
+    uint64_t unseen; /* distributed, each transaction judged by a placement that did not see it */
+    uint64_t seen;   /* distributed in the placement made from all */
+    bool balanced;
+};
+
+/* Keeps every FOLDS-th block of transactions out in turn, as later transactions would be. */
+static void mark_fold(unsigned char *used, uint32_t transactions, uint32_t fold)
+{
+    for (uint32_t t = 0; t < transactions; t++)
+        used[t] = (uint64_t)t * FOLDS / transactions != fold;
+}
+
+static enum cleave_status judge(struct candidate *candidate, bool validate,
+                                struct cleave_error *error)
+{
+    const struct cleave_key_space *space = &candidate->space;
+    uint32_t transactions = space->input->workload->transactions;
+    unsigned char *used = malloc((size_t)transactions + 1);
+    candidate->shard = malloc((space->vertices.count + 1) * sizeof *candidate->shard);
+    enum cleave_status status = CLEAVE_OK;
+    if (!used || !candidate->shard)
+        status = cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for the placement");
+    for (uint32_t f = 0; !status && validate && f < FOLDS; f++) {
+        bool balanced;
+        mark_fold(used, transactions, f);
+        status = cleave__keys_place(space, used, candidate->shard, &balanced, error);
+        if (!status)
+            candidate->unseen += cleave__keys_count(space, candidate->shard, used, 0);
+    }
+    if (!status)
+        status =
+            cleave__keys_place(space, NULL, candidate->shard, &candidate->balanced, error);
+    if (!status)
+        candidate->seen = cleave__keys_count(space, candidate->shard, NULL, 0);
+    free(used);
+    return status;
+}
+
+static void candidate_free(struct candidate *candidate)
+{
+    cleave__keys_free(&candidate->space);
+    free(candidate->shard);
+}
+
+/* Fills `list`; returns how many distinct designs there are through `count`. */
+static enum cleave_status find_designs(const struct cleave_scheme_input *input,
+                                       struct cleave_arena *arena, struct candidate *list,
+                                       uint32_t *count, struct cleave_error *error)
+{
+    static const double pessimism[DESIGNS] = {1.0, 0.3, 0.0};
+    *count = 0;
+    for (uint32_t i = 0; i < DESIGNS; i++) {
+        struct cleave_design design;
+        enum cleave_status status =
+            cleave__design_search(input, pessimism[i], arena, &design, error);
+        if (status)
+            return status;
+        bool known = false;
+        for (uint32_t j = 0; j < *count; j++)
+            known |= cleave__design_equal(input->schema, &design, &list[j].design);
+        if (!known)
+            list[(*count)++].design = design;
+    }
+    return CLEAVE_OK;
+}
+
+/* Lines of words, in the arena. */
+struct notes {
+    struct cleave_arena *arena;
+    char text[4096];
+    size_t length;
+};
+
+static void note(struct notes *notes, const char *format, ...) CLEAVE_PRINTF(2, 3);
+static void note(struct notes *notes, const char *format, ...)
+{
+    size_t room = sizeof notes->text - notes->length;
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(notes->text + notes->length, room, format, arguments);
+    va_end(arguments);
+    if (length > 0)
+        notes->length += (size_t)length < room ? (size_t)length : room - 1;
+}
+
+static void describe(const struct candidate *chosen, const struct cleave_moves *moves,
+                     struct notes *notes)
+{
+    const struct cleave_scheme_input *input = chosen->space.input;
+    for (uint32_t t = 0; t < input->schema->table_count; t++) {
+        const struct cleave_table_profile *profile = &input->profile->tables[t];
+        if (chosen->design.tables[t].replicated)
+            note(notes, "%s is copied to every shard: %llu transactions only read it, %llu write it\n",
+                 input->schema->tables[t].name, (unsigned long long)profile->reads,
+                 (unsigned long long)profile->writes);
+    }
+    if (!chosen->balanced)
+        note(notes,
+             "no placement of whole keys keeps every shard within %.0f %% of its share; this is "
+             "the nearest\n",
+             input->steer->epsilon * 100);
+    uint32_t moved = 0;
+    for (uint32_t g = 0; moves && g < moves->groups.list.count; g++)
+        moved += moves->shard[g] != moves->rule[g];
+    if (moved)
+        note(notes, "%u tuple groups of %zu leave their key's shard\n", moved,
+             moves->groups.list.count);
+}
+
+enum cleave_status cleave__place_hgp(const struct cleave_scheme_input *input,
+                                     struct cleave_arena *arena, struct cleave_layout *layout,
+                                     const char **notes, struct cleave_error *error)
+{
+    struct candidate list[DESIGNS];
+    memset(list, 0, sizeof list);
+    uint32_t count = 0, best = 0;
+    enum cleave_status status = find_designs(input, arena, list, &count, error);
+    for (uint32_t i = 0; !status && i < count; i++) {
+        status = cleave__keys_build(input, &list[i].design, &list[i].space, error);
+        if (!status)
+            status = judge(&list[i], count > 1, error);
+        /* Unseen transactions count double: they are what the placement is for. */
+        if (!status && 2 * list[i].unseen + list[i].seen < 2 * list[best].unseen + list[best].seen)
+            best = i;
+    }
+    struct cleave_moves moves = {0};
+    bool moving = false;
+    if (!status && input->steer->exceptions && input->steer->attributes > 1) {
+        status =
+            cleave__moves_build(&list[best].space, list[best].shard, NULL, 0, &moves, error);
+        moving = !status;
+    }
+    if (!status) {
+        if (moving)
+            cleave__moves_improve(&moves);
+        status = cleave__hgp_emit(&list[best].space, list[best].shard, moving ? &moves : NULL,
+                                  arena, layout, error);
+    }
+    if (!status && notes) {
+        struct notes words = {.arena = arena};
+        words.text[0] = 0;
+        describe(&list[best], moving ? &moves : NULL, &words);
+        *notes = cleave__arena_copy(arena, words.text, words.length);
+        if (!*notes)
+            status = cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for the notes");
+    }
+    if (moving)
+        cleave__moves_free(&moves);
+    for (uint32_t i = 0; i < count; i++)
+        candidate_free(&list[i]);
+    return status;
+}

@@ -1,0 +1,302 @@
+/* Building the key space: vertices in order of first appearance, so that one workload gives one
+ * hypergraph. A class whose key is often given as a range of integers gets interval vertices, cut at
+ * quantiles of the constants. O(accesses). */
+#include "tables/scheme/hgp/keys.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { INTERVALS_PER_SHARD = 64, INTERVALS_MIN = 1024, RUN_MAX = 4096 };
+
+static bool find_classes(struct cleave_key_space *space)
+{
+    const struct cleave_scheme_input *input = space->input;
+    uint32_t tables = input->schema->table_count;
+    space->class_of_table = malloc(((size_t)tables + 1) * sizeof *space->class_of_table);
+    space->classes = calloc((size_t)tables + 1, sizeof *space->classes);
+    if (!space->class_of_table || !space->classes)
+        return false;
+    for (uint32_t t = 0; t < tables; t++) {
+        const struct cleave_table_design *design = &space->design->tables[t];
+        space->class_of_table[t] = CLEAVE_ABSENT;
+        if (design->replicated || design->key == CLEAVE_ABSENT)
+            continue;
+        uint32_t root = input->profile->class_of[input->profile->base[t] + design->key];
+        uint32_t c = 0;
+        while (c < space->class_count && space->classes[c].root != root)
+            c++;
+        if (c == space->class_count)
+            space->classes[space->class_count++].root = root;
+        space->class_of_table[t] = c;
+    }
+    return true;
+}
+
+/* A class is of intervals when at least a tenth of its accesses give integer ranges. */
+static bool find_intervals(struct cleave_key_space *space)
+{
+    const struct cleave_scheme_input *input = space->input;
+    const struct cleave_workload *workload = input->workload;
+    uint64_t *all = calloc((size_t)space->class_count + 1, sizeof *all);
+    uint64_t *ranged = calloc((size_t)space->class_count + 1, sizeof *ranged);
+    bool *integers = malloc((size_t)space->class_count + 1);
+    bool ok = all && ranged && integers;
+    if (ok)
+        memset(integers, 1, space->class_count);
+    for (size_t b = 0; ok && b < workload->boxes.count; b++) {
+        const struct cleave_workload_box *box = &workload->boxes.data[b];
+        uint32_t c = space->class_of_table[box->table];
+        const struct cleave_term *term =
+            c == CLEAVE_ABSENT ? NULL
+                               : cleave__box_term(&box->box, space->design->tables[box->table].key);
+        if (!term)
+            continue;
+        uint64_t times = input->profile->box_transactions[b];
+        all[c] += times;
+        ranged[c] += cleave__term_is_points(term) ? 0 : times;
+        integers[c] &=
+            input->profile
+                ->columns[input->profile->base[box->table] +
+                          space->design->tables[box->table].key]
+                .integers;
+    }
+    for (uint32_t c = 0; ok && c < space->class_count; c++)
+        space->classes[c].intervals = integers[c] && all[c] && ranged[c] * 10 >= all[c];
+    free(all);
+    free(ranged);
+    free(integers);
+    return ok;
+}
+
+/* Cuts of an interval class: all constants, thinned to quantiles. */
+static bool cut_class(struct cleave_key_space *space, uint32_t c)
+{
+    struct cleave_key_class *class = &space->classes[c];
+    const struct cleave_workload *workload = space->input->workload;
+    for (size_t b = 0; b < workload->boxes.count; b++) {
+        const struct cleave_workload_box *box = &workload->boxes.data[b];
+        if (space->class_of_table[box->table] != c)
+            continue;
+        const struct cleave_term *term =
+            cleave__box_term(&box->box, space->design->tables[box->table].key);
+        for (uint32_t r = 0; term && r < term->range_count; r++) {
+            if (!cleave__cuts_add(&class->cuts, &term->ranges[r]))
+                return false;
+        }
+    }
+    cleave__cuts_sort(&class->cuts);
+    size_t most = (size_t)INTERVALS_PER_SHARD * space->input->shards;
+    if (most < INTERVALS_MIN)
+        most = INTERVALS_MIN;
+    size_t count = class->cuts.list.count;
+    if (count > most) {
+        for (size_t i = 0; i < most; i++)
+            class->cuts.list.data[i] = class->cuts.list.data[i * count / most];
+        class->cuts.list.count = most;
+    }
+    class->first_vertex = (uint32_t)space->vertices.count;
+    class->vertex_count = (uint32_t)class->cuts.list.count + 1;
+    for (uint32_t p = 0; p < class->vertex_count; p++) {
+        struct cleave_key_vertex vertex = {.class = c};
+        vertex.value.kind = CLEAVE_INTEGER;
+        vertex.value.integer = p ? class->cuts.list.data[p - 1].value.integer : INT64_MIN;
+        if (p && class->cuts.list.data[p - 1].after)
+            vertex.value.integer = INT64_MAX; /* after the greatest: nothing lies there */
+        if (!CLEAVE_PUSH(&space->vertices, vertex))
+            return false;
+    }
+    return true;
+}
+
+/* ---- transactions ---- */
+
+struct gather {
+    struct cleave_key_space *space;
+    uint32_t class;
+    uint32_t *stamp; /* [capacity]: transaction + 1 that last took the vertex */
+    size_t stamp_capacity;
+    uint32_t transaction;
+    bool failed;
+};
+
+static bool take_vertex(struct gather *gather, uint32_t vertex)
+{
+    if (vertex >= gather->stamp_capacity) {
+        size_t before = gather->stamp_capacity;
+        if (!cleave__vector_reserve(&gather->stamp, &gather->stamp_capacity, (size_t)vertex + 1,
+                                    sizeof *gather->stamp))
+            return false;
+        memset(gather->stamp + before, 0,
+               (gather->stamp_capacity - before) * sizeof *gather->stamp);
+    }
+    if (gather->stamp[vertex] == gather->transaction + 1)
+        return true;
+    gather->stamp[vertex] = gather->transaction + 1;
+    gather->space->vertices.data[vertex].access++;
+    return CLEAVE_PUSH(&gather->space->pins, vertex);
+}
+
+static uint32_t index_key(unsigned char *buffer, uint32_t class, const struct cleave_value *value)
+{
+    uint64_t hash = cleave__value_hash(value);
+    memcpy(buffer, &class, sizeof class);
+    memcpy(buffer + sizeof class, &hash, sizeof hash);
+    return sizeof class + sizeof hash;
+}
+
+static bool gather_value(void *context, const struct cleave_value *value)
+{
+    struct gather *gather = context;
+    struct cleave_key_space *space = gather->space;
+    unsigned char key[16];
+    uint32_t length = index_key(key, gather->class, value);
+    uint32_t known = space->index.count;
+    uint32_t id = cleave__intern_add(&space->index, key, length);
+    gather->failed = id == CLEAVE_INTERN_NONE;
+    if (!gather->failed && id == known) {
+        struct cleave_key_vertex vertex = {.class = gather->class, .value = *value};
+        gather->failed = !CLEAVE_PUSH(&space->vertices, vertex);
+    }
+    /* Interval vertices come first, so point vertex ids are offset by their number. */
+    if (!gather->failed)
+        gather->failed = !take_vertex(
+            gather, (uint32_t)(space->vertices.count - space->index.count) + id);
+    return !gather->failed;
+}
+
+/* Adds what one box touches; false when it leaves the key open. */
+static bool gather_box(struct gather *gather, const struct cleave_workload_box *box)
+{
+    struct cleave_key_space *space = gather->space;
+    const struct cleave_scheme_input *input = space->input;
+    uint32_t key = space->design->tables[box->table].key;
+    gather->class = space->class_of_table[box->table];
+    struct cleave_key_class *class = &space->classes[gather->class];
+    if (!class->intervals)
+        return cleave__box_key_points(input->profile, input->steer->derived_keys, box->table,
+                                      &box->box, key, gather_value, gather);
+    const struct cleave_term *term = cleave__box_term(&box->box, key);
+    if (!term)
+        return false;
+    for (uint32_t r = 0; r < term->range_count; r++) {
+        uint32_t first, last;
+        cleave__cuts_run(&class->cuts, &term->ranges[r], &first, &last);
+        if (last - first > RUN_MAX)
+            return false;
+        for (uint32_t p = first; p <= last && !gather->failed; p++)
+            gather->failed = !take_vertex(gather, class->first_vertex + p);
+    }
+    return !gather->failed;
+}
+
+static bool gather_transactions(struct cleave_key_space *space)
+{
+    const struct cleave_workload *workload = space->input->workload;
+    struct gather gather = {.space = space};
+    space->offsets = calloc((size_t)workload->transactions + 2, sizeof *space->offsets);
+    space->kinds = calloc((size_t)workload->transactions + 1, 1);
+    if (!space->offsets || !space->kinds)
+        return false;
+    for (uint32_t t = 0; t < workload->transactions && !gather.failed; t++) {
+        gather.transaction = t;
+        for (uint64_t a = workload->offsets.data[t];
+             a < workload->offsets.data[t + 1] && !gather.failed; a++) {
+            struct cleave_workload_access access = workload->accesses.data[a];
+            const struct cleave_workload_box *box = &workload->boxes.data[access.box];
+            bool lost = false;
+            if (space->class_of_table[box->table] == CLEAVE_ABSENT)
+                lost = access.write && space->design->tables[box->table].replicated;
+            else
+                lost = !gather_box(&gather, box);
+            if (lost)
+                space->kinds[t] = CLEAVE_TRANSACTION_LOST;
+        }
+        space->offsets[t + 1] = space->pins.count;
+    }
+    free(gather.stamp);
+    return !gather.failed;
+}
+
+/* ---- sizes ---- */
+
+static void set_sizes(struct cleave_key_space *space)
+{
+    const struct cleave_schema *schema = space->input->schema;
+    for (uint32_t t = 0; t < schema->table_count; t++) {
+        const struct cleave_table *table = &schema->tables[t];
+        double size = table->rows * cleave__row_weight(schema, t);
+        if (table->view || size <= 0)
+            continue;
+        uint32_t c = space->class_of_table[t];
+        if (c == CLEAVE_ABSENT) {
+            if (space->design->tables[t].replicated)
+                space->size_copied += size;
+            else
+                space->size_total += size;
+            continue;
+        }
+        space->size_total += size;
+        uint32_t key = space->design->tables[t].key;
+        for (size_t v = 0; v < space->vertices.count; v++) {
+            struct cleave_key_vertex *vertex = &space->vertices.data[v];
+            if (vertex->class != c)
+                continue;
+            struct cleave_range range = {.low = vertex->value, .high = vertex->value};
+            if (space->classes[c].intervals)
+                cleave__cuts_piece(&space->classes[c].cuts,
+                                   (uint32_t)v - space->classes[c].first_vertex, &range);
+            vertex->size += size * cleave__selectivity(table, key, &range);
+        }
+    }
+}
+
+enum cleave_status cleave__keys_build(const struct cleave_scheme_input *input,
+                                      const struct cleave_design *design,
+                                      struct cleave_key_space *out, struct cleave_error *error)
+{
+    struct cleave_key_space space = {.input = input, .design = design};
+    bool ok = find_classes(&space) && find_intervals(&space);
+    for (uint32_t c = 0; ok && c < space.class_count; c++) {
+        if (space.classes[c].intervals)
+            ok = cut_class(&space, c);
+    }
+    ok = ok && gather_transactions(&space);
+    if (!ok) {
+        cleave__keys_free(&space);
+        return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for the workload hypergraph");
+    }
+    set_sizes(&space);
+    *out = space;
+    return CLEAVE_OK;
+}
+
+void cleave__keys_free(struct cleave_key_space *space)
+{
+    for (uint32_t c = 0; space->classes && c < space->class_count; c++)
+        CLEAVE_VECTOR_FREE(&space->classes[c].cuts.list);
+    free(space->classes);
+    free(space->class_of_table);
+    CLEAVE_VECTOR_FREE(&space->vertices);
+    cleave__intern_free(&space->index);
+    free(space->offsets);
+    CLEAVE_VECTOR_FREE(&space->pins);
+    free(space->kinds);
+    *space = (struct cleave_key_space){0};
+}
+
+uint32_t cleave__keys_find(const struct cleave_key_space *space, uint32_t class,
+                           const struct cleave_value *value)
+{
+    if (space->classes[class].intervals) {
+        struct cleave_range point = {.low = *value, .high = *value};
+        uint32_t first, last;
+        cleave__cuts_run(&space->classes[class].cuts, &point, &first, &last);
+        return space->classes[class].first_vertex + first;
+    }
+    unsigned char key[16];
+    uint32_t length = index_key(key, class, value);
+    uint32_t id = cleave__intern_find(&space->index, key, length);
+    if (id == CLEAVE_INTERN_NONE)
+        return CLEAVE_ABSENT;
+    return (uint32_t)(space->vertices.count - space->index.count) + id;
+}
