@@ -1,0 +1,173 @@
+/* k-way Fiduccia-Mattheyses refinement, localised: many small searches, each grown from a few
+ * border vertices, moving the vertex that gains most, losses included, each vertex at most once a
+ * round; every search is then rolled back to its best prefix. (Fiduccia and Mattheyses 1982; the
+ * localised form after Sanders and Schulz 2011; the adaptive end of a search after Osipov and
+ * Sanders 2010.)
+ *
+ * Invariant: a queued key is never below the vertex's best gain over admissible moves, so it is
+ * enough to look again when the vertex reaches the top. */
+#include <math.h>
+#include <string.h>
+
+#include "place/multilevel/heap.h"
+#include "place/multilevel/search.h"
+
+enum { SEEDS = 16 };
+
+struct move {
+    uint32_t vertex, from;
+};
+
+struct fm {
+    struct cleave__state *state;
+    struct cleave__heap heap;
+    bool *locked;
+    struct move *log;
+    uint32_t moves;
+};
+
+static int64_t upper_bound(const struct cleave__state *s, uint32_t u)
+{
+    uint32_t k = s->target->blocks, own = s->block[u];
+    const int64_t *row = s->affinity + (size_t)u * k;
+    int64_t most = 0;
+    for (uint32_t b = 0; b < k; b++) {
+        if (b != own && row[b] > most)
+            most = row[b];
+    }
+    return most - row[own];
+}
+
+static void touch(void *context, uint32_t u, uint32_t b, int64_t delta)
+{
+    struct fm *fm = context;
+    const struct cleave__state *s = fm->state;
+    if (fm->locked[u] || s->level->fixed[u] != CLEAVE_FREE)
+        return;
+    if (!cleave__heap_has(&fm->heap, u)) {
+        cleave__heap_set(&fm->heap, u, upper_bound(s, u));
+        return;
+    }
+    if (b == s->block[u]) {
+        if (delta < 0)
+            cleave__heap_set(&fm->heap, u, fm->heap.key[u] - delta);
+    } else if (delta > 0) {
+        const int64_t *row = s->affinity + (size_t)u * s->target->blocks;
+        if (row[b] - row[s->block[u]] > fm->heap.key[u])
+            cleave__heap_set(&fm->heap, u, row[b] - row[s->block[u]]);
+    }
+}
+
+/* When to give up: the gains so far make it unlikely that the search ever climbs back. */
+struct patience {
+    double count, mean, squares;
+    double enough;
+};
+
+static void patience_reset(struct patience *p)
+{
+    p->count = p->mean = p->squares = 0;
+}
+
+static bool patience_over(struct patience *p, double gain)
+{
+    p->count++;
+    double d = gain - p->mean;
+    p->mean += d / p->count;
+    p->squares += d * (gain - p->mean);
+    if (p->count < p->enough)
+        return false;
+    double variance = p->squares / (p->count - 1);
+    return p->mean < 0 ? p->count * p->mean * p->mean > variance : p->count > 10 * p->enough + 200;
+}
+
+static void local_search(struct fm *fm, const uint32_t *seed, uint32_t seeds,
+                         struct patience *patience)
+{
+    struct cleave__state *s = fm->state;
+    for (uint32_t i = 0; i < seeds; i++) {
+        if (!fm->locked[seed[i]])
+            cleave__heap_set(&fm->heap, seed[i], upper_bound(s, seed[i]));
+    }
+    uint32_t best = fm->moves;
+    struct cleave__score best_score = s->score;
+    patience_reset(patience);
+    while (fm->heap.count) {
+        uint32_t v = fm->heap.item[0];
+        int64_t gain = 0;
+        uint32_t to = cleave__state_best(s, v, &gain);
+        if (to == CLEAVE__NONE) {
+            cleave__heap_pop(&fm->heap);
+            continue;
+        }
+        if (gain < fm->heap.key[v]) {
+            cleave__heap_set(&fm->heap, v, gain);
+            if (fm->heap.item[0] != v)
+                continue;
+        }
+        cleave__heap_pop(&fm->heap);
+        fm->locked[v] = true;
+        fm->log[fm->moves++] = (struct move){v, s->block[v]};
+        cleave__state_move(s, v, to, touch, fm);
+        if (cleave__score_less(&s->score, &best_score)) {
+            best = fm->moves;
+            best_score = s->score;
+            patience_reset(patience);
+        } else if (patience_over(patience, (double)gain)) {
+            break;
+        }
+    }
+    cleave__heap_clear(&fm->heap);
+    while (fm->moves > best) {
+        struct move m = fm->log[--fm->moves];
+        cleave__state_move(s, m.vertex, m.from, NULL, NULL);
+        fm->locked[m.vertex] = false;
+    }
+}
+
+enum cleave_status cleave__refine_fm(struct cleave__search *search, struct cleave__state *state,
+                                     uint32_t rounds)
+{
+    const struct cleave__level *level = state->level;
+    uint32_t n = level->vertices;
+    struct cleave_arena_mark mark = cleave__arena_mark(&search->arena);
+    struct fm fm = {.state = state};
+    enum cleave_status status = CLEAVE_NO_MEMORY;
+    fm.locked = cleave__arena_array(&search->arena, n, sizeof *fm.locked);
+    fm.log = cleave__arena_array(&search->arena, n, sizeof *fm.log);
+    uint32_t *seed = cleave__arena_array(&search->arena, n, sizeof *seed);
+    if (!fm.locked || !fm.log || !seed || !cleave__heap_init(&fm.heap, &search->arena, n))
+        goto done;
+    status = CLEAVE_OK;
+    struct patience patience = {.enough = log((double)n + 2) + 8};
+    for (uint32_t round = 0; round < rounds; round++) {
+        struct cleave__score before = state->score;
+        memset(fm.locked, 0, n * sizeof *fm.locked);
+        fm.moves = 0;
+        uint32_t seeds = 0;
+        for (uint32_t v = 0; v < n; v++) {
+            if (level->fixed[v] == CLEAVE_FREE && cleave__state_on_border(state, v))
+                seed[seeds++] = v;
+        }
+        cleave__random_shuffle(&search->random, seed, seeds);
+        /* Small levels are searched as a whole first, then locally. */
+        uint32_t step = round == 0 && n <= 400 ? seeds : SEEDS;
+        for (uint32_t i = 0; i < seeds; i += step) {
+            local_search(&fm, seed + i, seeds - i < step ? seeds - i : step, &patience);
+            if (cleave__stopped(search)) {
+                status = CLEAVE_INTERRUPTED;
+                goto done;
+            }
+        }
+        int64_t gained = before.cost - state->score.cost;
+        bool sounder = state->score.overload < before.overload ||
+                       state->score.conflicts < before.conflicts ||
+                       state->score.missing < before.missing;
+        if (!sounder && (gained <= 0 || (double)gained < 0.001 * (double)before.cost) &&
+            (round > 0 || step != seeds))
+            break;
+    }
+done:
+    cleave__arena_rewind(&search->arena, mark);
+    return status;
+}

@@ -1,0 +1,93 @@
+/* The multilevel scheme itself: coarsen, partition the coarsest level, refine on the way back. With
+ * a partition to start from, only vertices of one block merge, so that every level inherits it (a
+ * V-cycle). */
+#include <string.h>
+
+#include "place/multilevel/search.h"
+
+enum { LEVELS_MAX = 60 };
+
+enum cleave_status cleave__refine(struct cleave__search *search, struct cleave__state *state)
+{
+    enum cleave_status status = cleave__rebalance(search, state);
+    if (!status)
+        status = cleave__refine_labels(search, state, state->affinity ? 2 : 8);
+    if (!status && state->affinity)
+        status = cleave__refine_fm(search, state, 8);
+    if (!status && !cleave__score_sound(&state->score))
+        status = cleave__rebalance(search, state);
+    return status;
+}
+
+static enum cleave_status refine_level(struct cleave__search *search,
+                                       const struct cleave__level *level,
+                                       const struct cleave__target *target, uint32_t *block)
+{
+    struct cleave_arena_mark mark = cleave__arena_mark(&search->arena);
+    struct cleave__state state;
+    enum cleave_status status = CLEAVE_NO_MEMORY;
+    if (cleave__state_init(&state, &search->arena, level, target, block,
+                           cleave__affinity_fits(level, target->blocks)))
+        status = cleave__refine(search, &state);
+    cleave__arena_rewind(&search->arena, mark);
+    return status;
+}
+
+/* How heavy a cluster may get: a fair share of the coarsest level, doubled. */
+static void cluster_caps(const struct cleave__level *level, uint32_t coarsest, int64_t *cap)
+{
+    uint32_t W = level->weights;
+    for (uint32_t c = 0; c < W; c++) {
+        int64_t total = 0;
+        for (uint32_t v = 0; v < level->vertices; v++)
+            total += level->weight[(size_t)v * W + c];
+        cap[c] = 2 * (total / coarsest) + 1;
+    }
+}
+
+enum cleave_status cleave__multilevel(struct cleave__search *search,
+                                      const struct cleave__level *level,
+                                      const struct cleave__target *target, uint32_t coarsest,
+                                      cleave__initial *initial, bool warm, uint32_t *block)
+{
+    struct cleave_arena *arena = &search->arena;
+    struct cleave_arena_mark mark = cleave__arena_mark(arena);
+    const struct cleave__level *levels[LEVELS_MAX] = {level};
+    uint32_t *blocks[LEVELS_MAX] = {block}, *map[LEVELS_MAX];
+    int64_t cap[CLEAVE_WEIGHTS_MAX];
+    cluster_caps(level, coarsest, cap);
+    enum cleave_status status = CLEAVE_NO_MEMORY;
+    uint32_t depth = 0;
+    while (levels[depth]->vertices > coarsest && depth + 1 < LEVELS_MAX) {
+        uint32_t n = levels[depth]->vertices, count;
+        map[depth] = cleave__arena_array(arena, n, sizeof **map);
+        if (!map[depth])
+            goto done;
+        status = cleave__cluster(search, levels[depth], warm ? blocks[depth] : NULL, cap, coarsest,
+                                 map[depth], &count);
+        if (status)
+            goto done;
+        if (count > n - n / 20)
+            break; /* stuck */
+        status = CLEAVE_NO_MEMORY;
+        levels[depth + 1] = cleave__level_contract(arena, levels[depth], map[depth], count);
+        blocks[depth + 1] = cleave__arena_array(arena, count, sizeof **blocks);
+        if (!levels[depth + 1] || !blocks[depth + 1])
+            goto done;
+        for (uint32_t v = 0; v < n && warm; v++)
+            blocks[depth + 1][map[depth][v]] = blocks[depth][v];
+        depth++;
+    }
+    status = warm ? CLEAVE_OK : initial(search, levels[depth], target, blocks[depth]);
+    for (;; depth--) {
+        if (!status)
+            status = refine_level(search, levels[depth], target, blocks[depth]);
+        if (status || depth == 0)
+            break;
+        for (uint32_t v = 0; v < levels[depth - 1]->vertices; v++)
+            blocks[depth - 1][v] = blocks[depth][map[depth - 1][v]];
+    }
+done:
+    cleave__arena_rewind(arena, mark);
+    return status;
+}

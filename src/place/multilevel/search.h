@@ -1,0 +1,75 @@
+/* The steps of the multilevel partitioner, each in its own file, and what they share. All give
+ * CLEAVE_OK, CLEAVE_NO_MEMORY or CLEAVE_INTERRUPTED, without a message: the driver says it. Scratch
+ * memory is taken from the arena and given back. */
+#ifndef CLEAVE_PLACE_MULTILEVEL_SEARCH_H
+#define CLEAVE_PLACE_MULTILEVEL_SEARCH_H
+
+#include "base/random.h"
+#include "place/multilevel/state.h"
+
+struct cleave__search {
+    struct cleave_arena arena;
+    struct cleave_random random;
+    const struct cleave_progress *progress;
+};
+
+static inline bool cleave__stopped(const struct cleave__search *search)
+{
+    return search->progress && search->progress->stop && *search->progress->stop;
+}
+
+/* coarsen.c: clusters of one level by heavy edges. Vertices merge only within one `restrict_to`
+ * value (NULL: any), never past `cap` [weights], nor to fewer than `least` clusters. */
+enum cleave_status cleave__cluster(struct cleave__search *search, const struct cleave__level *level,
+                                   const uint32_t *restrict_to, const int64_t *cap, uint32_t least,
+                                   uint32_t *cluster, uint32_t *clusters);
+
+/* label.c: moves border vertices to their best block while that gains; needs no affinities. */
+enum cleave_status cleave__refine_labels(struct cleave__search *search, struct cleave__state *state,
+                                         uint32_t rounds);
+
+/* fm.c: localised k-way Fiduccia-Mattheyses with rollback to the best prefix. Needs affinities. */
+enum cleave_status cleave__refine_fm(struct cleave__search *search, struct cleave__state *state,
+                                     uint32_t rounds);
+
+/* tabu.c: tabu search over all moves, through unbalanced states; for small instances. Needs
+ * affinities. Never ends worse than it began. */
+enum cleave_status cleave__refine_tabu(struct cleave__search *search, struct cleave__state *state,
+                                       uint64_t iterations);
+/* How many iterations cost about as much as `work` single steps. */
+uint64_t cleave__tabu_iterations(const struct cleave__state *state, uint64_t work);
+
+/* rebalance.c: repairs missing vertices, conflicts and overload at the least cost it finds. */
+enum cleave_status cleave__rebalance(struct cleave__search *search, struct cleave__state *state);
+
+/* pack.c: places all free vertices anew by vector bin packing, nets ignored. */
+enum cleave_status cleave__pack(struct cleave__search *search, struct cleave__state *state);
+
+/* exact.c: branch and bound. `*proven` when it ended within `nodes`: block[] is then optimal. */
+enum cleave_status cleave__exact(struct cleave__search *search, struct cleave__state *state,
+                                 uint64_t nodes, bool *proven);
+
+/* bisect.c: a k-way partition by recursive bipartition, each one multilevel itself. */
+enum cleave_status cleave__bisect(struct cleave__search *search, const struct cleave__level *level,
+                                  const struct cleave__target *target, uint32_t *block);
+
+/* hierarchy.c: coarsens, gets a partition of the coarsest level from `initial` (or from block[]
+ * when `warm`, in which case only vertices of one block merge), refines it level by level. */
+typedef enum cleave_status cleave__initial(struct cleave__search *search,
+                                           const struct cleave__level *coarsest,
+                                           const struct cleave__target *target, uint32_t *block);
+enum cleave_status cleave__multilevel(struct cleave__search *search,
+                                      const struct cleave__level *level,
+                                      const struct cleave__target *target, uint32_t coarsest,
+                                      cleave__initial *initial, bool warm, uint32_t *block);
+
+/* Repairs and refines in the way that fits the size. */
+enum cleave_status cleave__refine(struct cleave__search *search, struct cleave__state *state);
+
+/* True when the table of affinities for this size is worth its memory. */
+static inline bool cleave__affinity_fits(const struct cleave__level *level, uint32_t blocks)
+{
+    return (uint64_t)level->vertices * blocks <= UINT64_C(1) << 25;
+}
+
+#endif

@@ -1,0 +1,362 @@
+/* A partition under change; see the header. */
+#include "place/multilevel/state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct cleave__slot *find_slot(const struct cleave__state *s, uint32_t e, uint32_t b)
+{
+    struct cleave__slot *slot = s->slot + s->level->net_offset[e];
+    for (uint32_t i = 0; i < s->used[e]; i++) {
+        if (slot[i].block == b)
+            return &slot[i];
+    }
+    return NULL;
+}
+
+/* One pin more in b; the count before. */
+static uint32_t pin_enters(struct cleave__state *s, uint32_t e, uint32_t b)
+{
+    struct cleave__slot *slot = find_slot(s, e, b);
+    if (slot)
+        return slot->count++;
+    s->slot[s->level->net_offset[e] + s->used[e]++] = (struct cleave__slot){b, 1};
+    return 0;
+}
+
+/* One pin less in b; the count before. */
+static uint32_t pin_leaves(struct cleave__state *s, uint32_t e, uint32_t b)
+{
+    struct cleave__slot *slot = find_slot(s, e, b);
+    uint32_t before = slot->count--;
+    if (before == 1)
+        *slot = s->slot[s->level->net_offset[e] + --s->used[e]];
+    return before;
+}
+
+static int64_t net_cost(const struct cleave__state *s, uint32_t e)
+{
+    int64_t touched = s->used[e];
+    if (touched <= 1)
+        return 0;
+    return s->target->objective == CLEAVE_CUT ? s->level->net_weight[e]
+                                              : s->level->net_weight[e] * (touched - 1);
+}
+
+static bool counts_apart(const struct cleave__state *s, uint32_t b)
+{
+    return !s->target->width || s->target->width[b] == 1;
+}
+
+static void fill_row(const struct cleave__state *s, uint32_t v, int64_t *row)
+{
+    const struct cleave__level *l = s->level;
+    bool cut = s->target->objective == CLEAVE_CUT;
+    uint32_t own = s->block[v];
+    memset(row, 0, s->target->blocks * sizeof *row);
+    for (uint64_t j = l->vertex_offset[v]; j < l->vertex_offset[v + 1]; j++) {
+        uint32_t e = l->incident[j];
+        uint32_t others = (uint32_t)(l->net_offset[e + 1] - l->net_offset[e]) - 1;
+        const struct cleave__slot *slot = s->slot + l->net_offset[e];
+        if (cut && s->used[e] > 2)
+            continue;
+        for (uint32_t i = 0; i < s->used[e]; i++) {
+            uint32_t count = slot[i].count - (slot[i].block == own);
+            if (cut ? count == others : count > 0)
+                row[slot[i].block] += l->net_weight[e];
+        }
+    }
+}
+
+void cleave__state_recount(struct cleave__state *s)
+{
+    const struct cleave__level *l = s->level;
+    uint32_t k = s->target->blocks, W = l->weights;
+    memset(s->weight, 0, (size_t)k * W * sizeof *s->weight);
+    memset(s->free_count, 0, k * sizeof *s->free_count);
+    memset(s->used, 0, l->nets * sizeof *s->used);
+    s->score = (struct cleave__score){0};
+    s->moved = 0;
+    for (uint32_t v = 0; v < l->vertices; v++) {
+        uint32_t b = s->block[v];
+        for (uint32_t c = 0; c < W; c++)
+            s->weight[(size_t)b * W + c] += l->weight[(size_t)v * W + c];
+        s->free_count[b] += l->fixed[v] == CLEAVE_FREE;
+        if (l->home && l->home[v] != b)
+            s->moved += l->home_cost[v];
+        for (uint32_t i = l->apart_offset ? l->apart_offset[v] : 0;
+             l->apart_offset && i < l->apart_offset[v + 1]; i++)
+            s->score.conflicts +=
+                l->apart[i] < v && s->block[l->apart[i]] == b && counts_apart(s, b);
+    }
+    for (uint32_t e = 0; e < l->nets; e++) {
+        for (uint64_t i = l->net_offset[e]; i < l->net_offset[e + 1]; i++)
+            pin_enters(s, e, s->block[l->pin[i]]);
+        s->score.cost += net_cost(s, e);
+    }
+    for (uint32_t b = 0; b < k; b++) {
+        for (uint32_t c = 0; c < W; c++)
+            s->score.overload +=
+                cleave__excess(s->weight[(size_t)b * W + c], s->target->limit[(size_t)b * W + c]);
+        if (s->free_count[b] < s->target->least[b])
+            s->score.missing += s->target->least[b] - s->free_count[b];
+    }
+    for (uint32_t v = 0; v < l->vertices && s->affinity; v++)
+        fill_row(s, v, s->affinity + (size_t)v * k);
+}
+
+bool cleave__state_init(struct cleave__state *s, struct cleave_arena *arena,
+                        const struct cleave__level *level, const struct cleave__target *target,
+                        uint32_t *block, bool affinity)
+{
+    uint32_t k = target->blocks;
+    *s = (struct cleave__state){.level = level, .target = target, .block = block};
+    s->weight = cleave__arena_array(arena, (size_t)k * level->weights, sizeof *s->weight);
+    s->free_count = cleave__arena_array(arena, k, sizeof *s->free_count);
+    s->slot = cleave__arena_array(arena, level->net_offset[level->nets], sizeof *s->slot);
+    s->used = cleave__arena_array(arena, level->nets, sizeof *s->used);
+    s->row = cleave__arena_array(arena, k, sizeof *s->row);
+    if (affinity)
+        s->affinity = cleave__arena_array(arena, (size_t)level->vertices * k, sizeof *s->affinity);
+    if (!s->weight || !s->free_count || !s->slot || !s->used || !s->row ||
+        (affinity && !s->affinity))
+        return false;
+    cleave__state_recount(s);
+    return true;
+}
+
+const int64_t *cleave__state_affinity(const struct cleave__state *s, uint32_t v)
+{
+    if (s->affinity)
+        return s->affinity + (size_t)v * s->target->blocks;
+    fill_row(s, v, s->row);
+    return s->row;
+}
+
+static void change(struct cleave__state *s, uint32_t u, uint32_t b, int64_t delta,
+                   cleave__touched *touched, void *context)
+{
+    s->affinity[(size_t)u * s->target->blocks + b] += delta;
+    if (touched)
+        touched(context, u, b, delta);
+}
+
+/* All pins of e but v change their affinity to b. */
+static void change_all(struct cleave__state *s, uint32_t e, uint32_t v, uint32_t b, int64_t delta,
+                       cleave__touched *touched, void *context)
+{
+    const struct cleave__level *l = s->level;
+    for (uint64_t i = l->net_offset[e]; i < l->net_offset[e + 1]; i++) {
+        if (l->pin[i] != v)
+            change(s, l->pin[i], b, delta, touched, context);
+    }
+}
+
+/* The one pin of e, other than v, that is inside (or else outside) b changes. */
+static void change_one(struct cleave__state *s, uint32_t e, uint32_t v, uint32_t b, bool inside,
+                       int64_t delta, cleave__touched *touched, void *context)
+{
+    const struct cleave__level *l = s->level;
+    for (uint64_t i = l->net_offset[e]; i < l->net_offset[e + 1]; i++) {
+        uint32_t u = l->pin[i];
+        if (u != v && (s->block[u] == b) == inside) {
+            change(s, u, b, delta, touched, context);
+            return;
+        }
+    }
+}
+
+void cleave__state_move(struct cleave__state *s, uint32_t v, uint32_t to, cleave__touched *touched,
+                        void *context)
+{
+    const struct cleave__level *l = s->level;
+    uint32_t from = s->block[v], W = l->weights;
+    if (from == to)
+        return;
+    bool cut = s->target->objective == CLEAVE_CUT;
+    s->score.overload += cleave__state_overload_delta(s, v, to);
+    if (l->apart_offset)
+        s->score.conflicts += cleave__state_conflict_delta(s, v, to);
+    if (l->home)
+        s->moved += cleave__state_moved_delta(s, v, to);
+    if (l->fixed[v] == CLEAVE_FREE) {
+        s->score.missing += s->free_count[from]-- <= s->target->least[from];
+        s->score.missing -= s->free_count[to]++ < s->target->least[to];
+    }
+    for (uint32_t c = 0; c < W; c++) {
+        s->weight[(size_t)from * W + c] -= l->weight[(size_t)v * W + c];
+        s->weight[(size_t)to * W + c] += l->weight[(size_t)v * W + c];
+    }
+    s->block[v] = to;
+    for (uint64_t j = l->vertex_offset[v]; j < l->vertex_offset[v + 1]; j++) {
+        uint32_t e = l->incident[j];
+        int64_t w = l->net_weight[e];
+        uint32_t size = (uint32_t)(l->net_offset[e + 1] - l->net_offset[e]);
+        s->score.cost -= net_cost(s, e);
+        uint32_t left = pin_leaves(s, e, from) - 1; /* pins in `from` now */
+        uint32_t met = pin_enters(s, e, to);        /* pins in `to` before */
+        s->score.cost += net_cost(s, e);
+        if (!s->affinity || w == 0)
+            continue;
+        if (cut) {
+            if (left + 1 == size)
+                change_all(s, e, v, from, -w, touched, context);
+            else if (left + 2 == size)
+                change_one(s, e, v, from, false, -w, touched, context);
+            if (met + 1 == size)
+                change_all(s, e, v, to, w, touched, context);
+            else if (met + 2 == size)
+                change_one(s, e, v, to, false, w, touched, context);
+        } else {
+            if (left == 0)
+                change_all(s, e, v, from, -w, touched, context);
+            else if (left == 1)
+                change_one(s, e, v, from, true, -w, touched, context);
+            if (met == 0)
+                change_all(s, e, v, to, w, touched, context);
+            else if (met == 1)
+                change_one(s, e, v, to, true, w, touched, context);
+        }
+    }
+}
+
+int64_t cleave__state_overload_delta(const struct cleave__state *s, uint32_t v, uint32_t to)
+{
+    uint32_t W = s->level->weights;
+    const int64_t *w = s->level->weight + (size_t)v * W;
+    const int64_t *there = s->weight + (size_t)to * W, *limit = s->target->limit + (size_t)to * W;
+    int64_t delta = 0;
+    for (uint32_t c = 0; c < W; c++) {
+        if (there[c] + w[c] > limit[c])
+            delta += cleave__excess(there[c] + w[c], limit[c]) - cleave__excess(there[c], limit[c]);
+    }
+    if (s->score.overload) {
+        uint32_t from = s->block[v];
+        const int64_t *here = s->weight + (size_t)from * W;
+        limit = s->target->limit + (size_t)from * W;
+        for (uint32_t c = 0; c < W; c++) {
+            if (here[c] > limit[c])
+                delta +=
+                    cleave__excess(here[c] - w[c], limit[c]) - cleave__excess(here[c], limit[c]);
+        }
+    }
+    return delta;
+}
+
+int64_t cleave__state_conflict_delta(const struct cleave__state *s, uint32_t v, uint32_t to)
+{
+    const struct cleave__level *l = s->level;
+    if (!l->apart_offset)
+        return 0;
+    int64_t delta = 0;
+    bool there = counts_apart(s, to), here = counts_apart(s, s->block[v]);
+    for (uint32_t i = l->apart_offset[v]; i < l->apart_offset[v + 1]; i++) {
+        uint32_t b = s->block[l->apart[i]];
+        delta += (b == to && there) - (b == s->block[v] && here);
+    }
+    return delta;
+}
+
+int64_t cleave__state_moved_delta(const struct cleave__state *s, uint32_t v, uint32_t to)
+{
+    const struct cleave__level *l = s->level;
+    if (!l->home)
+        return 0;
+    return (l->home[v] != to ? l->home_cost[v] : 0) -
+           (l->home[v] != s->block[v] ? l->home_cost[v] : 0);
+}
+
+bool cleave__state_admissible(const struct cleave__state *s, uint32_t v, uint32_t to)
+{
+    const struct cleave__level *l = s->level;
+    uint32_t from = s->block[v];
+    if (to == from || l->fixed[v] != CLEAVE_FREE || s->free_count[from] <= s->target->least[from])
+        return false;
+    if (cleave__state_overload_delta(s, v, to) > 0)
+        return false;
+    if (l->home) {
+        int64_t delta = cleave__state_moved_delta(s, v, to);
+        if (delta > 0 && s->moved + delta > s->target->budget)
+            return false;
+    }
+    return !l->apart_offset || cleave__state_conflict_delta(s, v, to) <= 0;
+}
+
+double cleave__state_fill(const struct cleave__state *s, uint32_t b)
+{
+    double most = 0;
+    for (uint32_t c = 0; c < s->level->weights; c++) {
+        size_t at = (size_t)b * s->level->weights + c;
+        int64_t limit = s->target->limit[at];
+        double fill = (double)s->weight[at] / (double)(limit > 0 ? limit : 1);
+        if (fill > most)
+            most = fill;
+    }
+    return most;
+}
+
+uint32_t cleave__state_best(const struct cleave__state *s, uint32_t v, int64_t *gain)
+{
+    const struct cleave__level *l = s->level;
+    uint32_t k = s->target->blocks, own = s->block[v], best = CLEAVE__NONE;
+    if (l->fixed[v] != CLEAVE_FREE || s->free_count[own] <= s->target->least[own])
+        return CLEAVE__NONE;
+    const int64_t *affinity = cleave__state_affinity(s, v);
+    int64_t most = -1;
+    double fill = 0;
+    for (uint32_t b = 0; b < k; b++) {
+        if (b == own || affinity[b] < most || !cleave__state_admissible(s, v, b))
+            continue;
+        double here = cleave__state_fill(s, b);
+        if (affinity[b] > most || here < fill) {
+            most = affinity[b];
+            best = b;
+            fill = here;
+        }
+    }
+    if (best != CLEAVE__NONE)
+        *gain = most - affinity[own];
+    return best;
+}
+
+bool cleave__state_on_border(const struct cleave__state *s, uint32_t v)
+{
+    const struct cleave__level *l = s->level;
+    for (uint64_t j = l->vertex_offset[v]; j < l->vertex_offset[v + 1]; j++) {
+        if (s->used[l->incident[j]] > 1)
+            return true;
+    }
+    return false;
+}
+
+bool cleave__state_check(const struct cleave__state *s, const char **why)
+{
+    struct cleave_arena arena = {0};
+    struct cleave__state fresh;
+    const struct cleave__level *l = s->level;
+    uint32_t k = s->target->blocks;
+    *why = NULL;
+    if (!cleave__state_init(&fresh, &arena, l, s->target, s->block, s->affinity != NULL))
+        *why = "out of memory";
+    else if (memcmp(fresh.weight, s->weight, (size_t)k * l->weights * sizeof *s->weight))
+        *why = "block weights";
+    else if (memcmp(fresh.free_count, s->free_count, k * sizeof *s->free_count))
+        *why = "counts of free vertices";
+    else if (memcmp(fresh.used, s->used, l->nets * sizeof *s->used))
+        *why = "blocks touched by a net";
+    else if (fresh.score.cost != s->score.cost)
+        *why = "cost";
+    else if (fresh.score.overload != s->score.overload)
+        *why = "overload";
+    else if (fresh.score.conflicts != s->score.conflicts)
+        *why = "conflicts";
+    else if (fresh.score.missing != s->score.missing)
+        *why = "missing vertices";
+    else if (fresh.moved != s->moved)
+        *why = "weight moved";
+    else if (s->affinity &&
+             memcmp(fresh.affinity, s->affinity, (size_t)l->vertices * k * sizeof *s->affinity))
+        *why = "affinities";
+    cleave__arena_free(&arena);
+    return !*why;
+}
