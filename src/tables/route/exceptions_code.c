@@ -93,7 +93,7 @@ static struct packing measure(const struct cleave_exception *from, uint32_t coun
         for (uint32_t j = 0; j < from[i].range_count; j++) {
             const struct cleave_value *value = &from[i].range[j].low;
             if (value->kind != CLEAVE_INTEGER)
-                return packing;
+                return (struct packing){0};
             if (!any || value->integer < packing.low[j])
                 packing.low[j] = value->integer;
             if (!any || value->integer > high[j])
@@ -108,7 +108,7 @@ static struct packing measure(const struct cleave_exception *from, uint32_t coun
     /* A 64-bit first column leaves no room for a second one of any width, 0 excepted. */
     packing.fits = packing.bits[0] + packing.bits[1] <= 64 &&
                    (packing.bits[0] < 64 || from[0].range_count == 1);
-    return packing;
+    return packing.fits ? packing : (struct packing){0};
 }
 
 static int compare_packed(const void *a, const void *b)
