@@ -29,7 +29,7 @@ struct cleave_foreign_key {
 struct cleave_column_stats {
     bool known;
     double null_fraction;
-    double distinct; /* number of distinct values, > 0 */
+    double distinct; /* number of distinct values; 0: unknown */
     double width;    /* bytes a value */
     uint32_t common_count;
     struct cleave_value *common; /* most common values */
