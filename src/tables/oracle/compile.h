@@ -1,0 +1,156 @@
+/* From libpg_query's JSON tree to a program: what the compiling files know of one another. */
+#ifndef CLEAVE_TABLES_ORACLE_COMPILE_H
+#define CLEAVE_TABLES_ORACLE_COMPILE_H
+
+#include "tables/oracle/program.h"
+
+enum oracle_expr_kind {
+    ORACLE_EXPR_UNKNOWN, /* could be any value */
+    ORACLE_EXPR_VARIABLE,
+    ORACLE_EXPR_CONSTANT,
+    ORACLE_EXPR_NULL,
+};
+
+struct oracle_expr {
+    enum oracle_expr_kind kind;
+    uint32_t variable;
+    const char *text; /* of a constant, as written; typed by what it is compared with */
+    size_t length;
+};
+
+struct oracle_output { /* a column that a query or a FROM item yields */
+    const char *name;
+    struct oracle_expr expr;
+};
+
+struct oracle_outputs {
+    struct oracle_output *items; /* arena */
+    uint32_t count, capacity;
+};
+
+enum oracle_relation_kind {
+    ORACLE_RELATION_TABLE,
+    ORACLE_RELATION_OUTPUTS,
+    ORACLE_RELATION_OPAQUE, /* columns not known */
+    ORACLE_RELATION_JOIN,   /* an alias for the relations first..last */
+};
+
+struct oracle_relation {
+    const char *name;
+    enum oracle_relation_kind kind;
+    uint32_t reference;
+    struct oracle_outputs outputs;
+    uint32_t first, last;
+};
+
+struct oracle_merged { /* a column that USING or NATURAL made of two */
+    const char *name;
+    struct oracle_expr expr;
+    uint32_t first, last; /* relations of the join */
+};
+
+struct oracle_cte {
+    const char *name;
+    const json_t *query; /* the statement node */
+    const json_t *aliases;
+    struct oracle_scope *scope; /* where its query is compiled */
+    bool writes, shared, materialized, recursive, active;
+    struct oracle_cte *next; /* the one before it in the same WITH */
+};
+
+struct oracle_scope {
+    struct oracle_scope *outer;
+    struct oracle_cte *ctes;
+    uint32_t block;
+    struct oracle_relation *relations; /* arena */
+    uint32_t relation_count, relation_capacity;
+    struct oracle_merged *merged; /* arena */
+    uint32_t merged_count, merged_capacity;
+};
+
+/* json.c: reading the tree. Names are "" when absent. */
+const json_t *cleave__oracle_is(const json_t *node, const char *kind); /* {"Kind": body} -> body */
+const char *cleave__oracle_text(const json_t *body, const char *field);
+const char *cleave__oracle_string(const json_t *node); /* {"String": {"sval": s}} -> s */
+bool cleave__oracle_flag(const json_t *body, const char *field);
+/* Last name of a list of String nodes: an operator, a function. */
+const char *cleave__oracle_last(const json_t *list);
+/* Whether a node of this kind occurs anywhere below. */
+bool cleave__oracle_mentions(const json_t *node, const char *kind, const char *field);
+uint32_t cleave__oracle_count_table(const json_t *node, const char *name);
+
+/* expression.c */
+struct oracle_expr cleave__oracle_expr(struct oracle_program *p, const struct oracle_scope *scope,
+                                       const json_t *node);
+bool cleave__oracle_value(struct oracle_program *p, const struct oracle_expr *expr,
+                          enum cleave_type type, struct cleave_value *out);
+/* `variable` is `expr`; TRUE when nothing is known of it. NULL = NULL holds when `null_equal`. */
+struct oracle_node *cleave__oracle_bind(struct oracle_program *p, uint32_t variable,
+                                        const struct oracle_expr *expr, bool null_equal);
+
+/* condition.c */
+struct oracle_node *cleave__oracle_condition(struct oracle_program *p, struct oracle_scope *scope,
+                                             const json_t *node, bool negated);
+/* Compiles the queries nested in an expression that says nothing itself. */
+void cleave__oracle_nested(struct oracle_program *p, struct oracle_scope *scope,
+                           const json_t *node);
+
+/* scope.c: names. */
+void cleave__oracle_relation_add(struct oracle_program *p, struct oracle_scope *scope,
+                                 const struct oracle_relation *relation);
+void cleave__oracle_merged_add(struct oracle_program *p, struct oracle_scope *scope,
+                               const struct oracle_merged *merged);
+void cleave__oracle_output_add(struct oracle_program *p, struct oracle_outputs *outputs,
+                               const char *name, struct oracle_expr expr);
+/* A column by name, in this scope or one outside it. */
+struct oracle_expr cleave__oracle_resolve(struct oracle_program *p,
+                                          const struct oracle_scope *scope, const char *qualifier,
+                                          const char *name);
+/* ... among the relations first..last-1 of this scope only; false when there is none. */
+bool cleave__oracle_resolve_among(struct oracle_program *p, const struct oracle_scope *scope,
+                                  uint32_t first, uint32_t last, const char *name,
+                                  struct oracle_expr *out);
+/* Columns that `*` or `q.*` stands for. */
+void cleave__oracle_star(struct oracle_program *p, const struct oracle_scope *scope,
+                         const char *qualifier, uint32_t first, uint32_t last,
+                         struct oracle_outputs *out);
+struct oracle_cte *cleave__oracle_cte(const struct oracle_scope *scope, const char *name);
+
+/* from.c */
+void cleave__oracle_from(struct oracle_program *p, struct oracle_scope *scope, const json_t *items,
+                         struct oracle_list *where);
+uint32_t cleave__oracle_table(const struct oracle_program *p, const json_t *range_var);
+
+/* select.c: `body` is a SelectStmt's; `outputs` may be NULL. */
+void cleave__oracle_select(struct oracle_program *p, const json_t *body, struct oracle_scope *outer,
+                           uint32_t block, struct oracle_outputs *outputs);
+void cleave__oracle_with(struct oracle_program *p, const json_t *clause, const json_t *body,
+                         struct oracle_scope *scope);
+void cleave__oracle_targets_list(struct oracle_program *p, struct oracle_scope *scope,
+                                 const json_t *list, struct oracle_outputs *outputs);
+/* A query that must not see conditions on its result: LIMIT, DISTINCT ON, windows. */
+bool cleave__oracle_select_barrier(const json_t *body);
+
+/* statement.c: any statement node, {"InsertStmt": ...}. */
+void cleave__oracle_statement(struct oracle_program *p, const json_t *node,
+                              struct oracle_scope *outer, uint32_t block,
+                              struct oracle_outputs *outputs);
+
+/* Nesting guard: false (and the program fails) when too deep. */
+static inline bool cleave__oracle_enter(struct oracle_program *p)
+{
+    if (p->status != CLEAVE_OK)
+        return false;
+    if (p->depth >= 1000) {
+        cleave__oracle_fail(p, CLEAVE_LIMIT);
+        return false;
+    }
+    p->depth++;
+    return true;
+}
+static inline void cleave__oracle_leave(struct oracle_program *p)
+{
+    p->depth--;
+}
+
+#endif

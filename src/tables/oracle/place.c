@@ -1,0 +1,524 @@
+/* Reading a layout literally: which shards do the rows of a target live on?
+ *
+ * The columns that the layout names for the table are cut into cells by the statement's constants;
+ * each combination of cells that the conditions allow is one kind of row. Then, as layout.h says:
+ *   - a cell that lies wholly in one exception lives there; one that meets exceptions partly lives
+ *     there or where the key map says;
+ *   - the key map sends a point by its explicit entry, else by its default; an interval of up to
+ *     4096 integers is sent value by value, a wider one wherever the default may send anything;
+ *   - before exceptions are looked at, integer intervals are taken apart value by value: up to 4096
+ *     values of the key, 64 of other columns, 4096 combinations;
+ *   - a derived column tells the key only where the statement leaves the key open, that is, not a
+ *     list of values, and not for new rows.
+ * These limits are the lookup table's, so that both count alike. */
+#include "tables/oracle/place.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { KEY_VALUES_MAX = 4096, OTHER_VALUES_MAX = 64, COMBINATIONS_MAX = 4096, COLUMNS_MAX = 64 };
+
+struct dimension {
+    uint32_t column, variable; /* variable ORACLE_NONE: the statement does not name it */
+    const struct cleave_derived_key *derived;
+    struct oracle_cell *cells; /* that the conditions allow, other columns left open */
+    uint32_t cell_count;
+    struct oracle_cell now; /* the cell being looked at */
+    bool asked;             /* `now` takes part in questions */
+};
+
+struct place {
+    struct oracle_solver *solver;
+    struct oracle_program *program;
+    const struct oracle_target *target;
+    const struct cleave_table *table;
+    const struct cleave_table_layout *layout;
+    const struct cleave_key_map *map;
+    uint32_t shards, enough;
+    struct cleave_shardset *out;
+    /* Derived columns, the key (at `key`), then the exceptions' columns. */
+    struct dimension dimensions[COLUMNS_MAX];
+    uint32_t count, key;
+    const struct cleave_exception **relevant;
+    uint32_t relevant_count;
+    uint64_t combinations;
+    enum cleave_status status;
+};
+
+static bool done(const struct place *p)
+{
+    return p->status != CLEAVE_OK || cleave__shardset_count(p->out) >= p->enough;
+}
+
+static bool is_point(const struct oracle_cell *cell)
+{
+    return !cell->is_null && cell->range.flags == 0 &&
+           cleave__value_compare(&cell->range.low, &cell->range.high) == 0;
+}
+
+/* Number of integers in a cell, 0 when it is not a closed interval of integers or too many. */
+static uint64_t integers_in(const struct oracle_cell *cell, uint64_t most)
+{
+    if (cell->is_null || cell->range.flags != 0 || cell->range.low.kind != CLEAVE_INTEGER ||
+        cell->range.high.kind != CLEAVE_INTEGER)
+        return 0;
+    uint64_t span = (uint64_t)cell->range.high.integer - (uint64_t)cell->range.low.integer;
+    return span < most ? span + 1 : 0;
+}
+
+static bool is_listed(const struct oracle_cell *cell)
+{
+    return cell->is_null || is_point(cell) || integers_in(cell, KEY_VALUES_MAX) > 0;
+}
+
+/* --- the key map --- */
+
+/* First entry whose value is not below `value` (not below or equal, when `after`). */
+static uint32_t lower(const struct cleave_value *values, uint32_t count,
+                      const struct cleave_value *value, bool after)
+{
+    uint32_t low = 0, high = count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        int order = cleave__value_compare(&values[middle], value);
+        if (order < 0 || (order == 0 && after))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* A NUMBER without a fraction is that integer. */
+static bool whole_number(const struct cleave_value *value, int64_t *out)
+{
+    char text[24];
+    int used = 0;
+    long long number;
+    if (value->kind == CLEAVE_INTEGER) {
+        *out = value->integer;
+        return true;
+    }
+    if (value->kind != CLEAVE_NUMBER || value->length == 0 || value->length > 19)
+        return false;
+    memcpy(text, value->text, value->length);
+    text[value->length] = 0;
+    if (strspn(text, "-0123456789") != value->length ||
+        sscanf(text, "%lld%n", &number, &used) != 1 || used != (int)value->length)
+        return false;
+    *out = number;
+    return true;
+}
+
+static uint32_t map_point(const struct place *p, const struct cleave_value *value)
+{
+    const struct cleave_key_map *map = p->map;
+    uint32_t at = lower(map->entries, map->entry_count, value, false);
+    if (at < map->entry_count && cleave__value_compare(&map->entries[at], value) == 0)
+        return map->entry_shards[at];
+    if (value->kind == CLEAVE_NULL)
+        return 0;
+    int64_t number;
+    uint32_t nulls = map->entry_count && map->entries[0].kind == CLEAVE_NULL;
+    switch (map->otherwise) {
+    case CLEAVE_MAP_RANGE:
+        return lower(map->bounds, map->bound_count, value, true);
+    case CLEAVE_MAP_NEAREST:
+        if (map->entry_count == nulls)
+            return 0;
+        return map->entry_shards[at > nulls ? at - 1 : nulls];
+    case CLEAVE_MAP_ROUND_ROBIN:
+        if (whole_number(value, &number)) {
+            int64_t rest = number % (int64_t)p->shards;
+            return (uint32_t)(rest < 0 ? rest + (int64_t)p->shards : rest);
+        }
+        break;
+    case CLEAVE_MAP_HASH:
+        break;
+    }
+    return (uint32_t)(cleave__value_hash(value) % p->shards);
+}
+
+/* An interval of the key (never NULL). */
+static void map_interval(struct place *p, const struct cleave_range *range)
+{
+    const struct cleave_key_map *map = p->map;
+    struct oracle_cell cell = {.range = *range};
+    if (map->otherwise == CLEAVE_MAP_HASH || map->otherwise == CLEAVE_MAP_ROUND_ROBIN) {
+        uint64_t count = integers_in(&cell, KEY_VALUES_MAX);
+        struct cleave_value value = range->low;
+        if (count == 0)
+            cleave__shardset_fill(p->out, p->shards);
+        for (uint64_t i = 0; i < count && !done(p); i++) {
+            value.integer = (int64_t)((uint64_t)range->low.integer + i);
+            cleave__shardset_add(p->out, map_point(p, &value));
+        }
+        return;
+    }
+    bool from_start = range->flags & CLEAVE_LOW_UNBOUNDED;
+    bool to_end = range->flags & CLEAVE_HIGH_UNBOUNDED;
+    uint32_t nulls = map->entry_count && map->entries[0].kind == CLEAVE_NULL;
+    uint32_t first = from_start ? nulls
+                                : lower(map->entries, map->entry_count, &range->low,
+                                        range->flags & CLEAVE_LOW_OPEN);
+    uint32_t last = to_end ? map->entry_count
+                           : lower(map->entries, map->entry_count, &range->high,
+                                   !(range->flags & CLEAVE_HIGH_OPEN));
+    for (uint32_t i = first; i < last && !done(p); i++)
+        cleave__shardset_add(p->out, map->entry_shards[i]);
+    if (map->otherwise == CLEAVE_MAP_RANGE) {
+        uint32_t low = from_start ? 0 : lower(map->bounds, map->bound_count, &range->low, true);
+        uint32_t high = to_end ? map->bound_count
+                               : lower(map->bounds, map->bound_count, &range->high,
+                                       !(range->flags & CLEAVE_HIGH_OPEN));
+        for (uint32_t i = low; i <= high && i < p->shards; i++)
+            cleave__shardset_add(p->out, i);
+    } else if (map->entry_count == nulls) {
+        cleave__shardset_add(p->out, 0);
+    } else { /* the values before the interval's first entry */
+        uint32_t at = from_start ? nulls : lower(map->entries, map->entry_count, &range->low, true);
+        cleave__shardset_add(p->out, map->entry_shards[at > nulls ? at - 1 : nulls]);
+    }
+}
+
+static void map_cell(struct place *p, const struct oracle_cell *cell)
+{
+    static const struct cleave_value null = {.kind = CLEAVE_NULL};
+    if (cell->is_null)
+        cleave__shardset_add(p->out, map_point(p, &null));
+    else if (is_point(cell))
+        cleave__shardset_add(p->out, map_point(p, &cell->range.low));
+    else
+        map_interval(p, &cell->range);
+}
+
+/* --- exceptions --- */
+
+static bool range_is_null(const struct cleave_range *range)
+{
+    return !(range->flags & (CLEAVE_LOW_UNBOUNDED | CLEAVE_HIGH_UNBOUNDED)) &&
+           range->low.kind == CLEAVE_NULL;
+}
+
+/* -1: the cell misses the range, 0: it meets it partly, 1: it lies wholly inside. */
+static int cell_in_range(const struct oracle_cell *cell, const struct cleave_range *range)
+{
+    if (cell->is_null || range_is_null(range))
+        return cell->is_null && range_is_null(range) ? 1 : -1;
+    const struct cleave_range *c = &cell->range;
+    if (!(c->flags & CLEAVE_HIGH_UNBOUNDED) && !(range->flags & CLEAVE_LOW_UNBOUNDED)) {
+        int order = cleave__value_compare(&c->high, &range->low);
+        if (order < 0 ||
+            (order == 0 && ((c->flags & CLEAVE_HIGH_OPEN) || (range->flags & CLEAVE_LOW_OPEN))))
+            return -1;
+    }
+    if (!(c->flags & CLEAVE_LOW_UNBOUNDED) && !(range->flags & CLEAVE_HIGH_UNBOUNDED)) {
+        int order = cleave__value_compare(&c->low, &range->high);
+        if (order > 0 ||
+            (order == 0 && ((c->flags & CLEAVE_LOW_OPEN) || (range->flags & CLEAVE_HIGH_OPEN))))
+            return -1;
+    }
+    if (!(range->flags & CLEAVE_LOW_UNBOUNDED)) {
+        if (c->flags & CLEAVE_LOW_UNBOUNDED)
+            return 0;
+        int order = cleave__value_compare(&c->low, &range->low);
+        if (order < 0 ||
+            (order == 0 && (range->flags & CLEAVE_LOW_OPEN) && !(c->flags & CLEAVE_LOW_OPEN)))
+            return 0;
+    }
+    if (!(range->flags & CLEAVE_HIGH_UNBOUNDED)) {
+        if (c->flags & CLEAVE_HIGH_UNBOUNDED)
+            return 0;
+        int order = cleave__value_compare(&c->high, &range->high);
+        if (order > 0 ||
+            (order == 0 && (range->flags & CLEAVE_HIGH_OPEN) && !(c->flags & CLEAVE_HIGH_OPEN)))
+            return 0;
+    }
+    return 1;
+}
+
+static struct dimension *dimension_of(struct place *p, uint32_t column)
+{
+    for (uint32_t i = p->key; i < p->count; i++) {
+        if (p->dimensions[i].column == column)
+            return &p->dimensions[i];
+    }
+    return NULL;
+}
+
+/* Every dimension has a cell: add the shards of its rows. */
+static void resolve(struct place *p)
+{
+    for (uint32_t e = 0; e < p->relevant_count; e++) {
+        const struct cleave_exception *exception = p->relevant[e];
+        int inside = 1;
+        for (uint32_t r = 0; r < exception->range_count && inside >= 0; r++) {
+            const struct dimension *d = dimension_of(p, exception->column[r]);
+            int part = d ? cell_in_range(&d->now, &exception->range[r]) : 0;
+            inside = part < inside ? part : inside;
+        }
+        if (inside >= 0)
+            cleave__shardset_add(p->out, exception->shard);
+        if (inside > 0)
+            return;
+    }
+    map_cell(p, &p->dimensions[p->key].now);
+}
+
+/* Takes integer intervals apart, dimension by dimension, then resolves. */
+static void take_apart(struct place *p, uint32_t at)
+{
+    if (done(p))
+        return;
+    if (at == p->count) {
+        resolve(p);
+        return;
+    }
+    struct dimension *d = &p->dimensions[at];
+    struct oracle_cell whole = d->now;
+    uint64_t count = integers_in(&whole, at == p->key ? KEY_VALUES_MAX : OTHER_VALUES_MAX);
+    if (count < 2 || p->relevant_count == 0 || p->combinations * count > COMBINATIONS_MAX) {
+        take_apart(p, at + 1);
+        return;
+    }
+    p->combinations *= count;
+    for (uint64_t i = 0; i < count && !done(p); i++) {
+        d->now.range.low.integer = (int64_t)((uint64_t)whole.range.low.integer + i);
+        d->now.range.high = d->now.range.low;
+        take_apart(p, at + 1);
+    }
+    d->now = whole;
+    p->combinations /= count;
+}
+
+/* --- combinations of cells --- */
+
+static bool ask(struct place *p)
+{
+    uint32_t variables[COLUMNS_MAX], count = 0;
+    const struct oracle_cell *cells[COLUMNS_MAX];
+    for (uint32_t i = 0; i < p->count; i++) {
+        const struct dimension *d = &p->dimensions[i];
+        if (d->asked && d->variable != ORACLE_NONE) {
+            variables[count] = d->variable;
+            cells[count++] = &d->now;
+        }
+    }
+    return cleave__oracle_solver_ask(p->solver, variables, cells, count, &p->status);
+}
+
+/* The number in a derived column's text. */
+static bool derive(const struct cleave_derived_key *derived, const struct oracle_cell *cell,
+                   struct cleave_value *key)
+{
+    char text[32];
+    const char *start;
+    size_t length, prefix = strlen(derived->prefix), suffix = strlen(derived->suffix);
+    if (!is_point(cell))
+        return false;
+    const struct cleave_value *value = &cell->range.low;
+    if (value->kind == CLEAVE_INTEGER) {
+        length = (size_t)snprintf(text, sizeof text, "%lld", (long long)value->integer);
+        start = text;
+    } else {
+        start = value->text;
+        length = value->length;
+    }
+    if (length <= prefix + suffix || strncmp(start, derived->prefix, prefix) != 0 ||
+        memcmp(start + length - suffix, derived->suffix, suffix) != 0)
+        return false;
+    start += prefix;
+    length -= prefix + suffix;
+    int64_t sign = 1, number = 0;
+    if (*start == '-') {
+        sign = -1;
+        start++;
+        length--;
+    }
+    if (length == 0)
+        return false;
+    for (size_t i = 0; i < length; i++) {
+        if (start[i] < '0' || start[i] > '9' || __builtin_mul_overflow(number, 10, &number) ||
+            __builtin_add_overflow(number, start[i] - '0', &number))
+            return false;
+    }
+    *key = (struct cleave_value){.kind = CLEAVE_INTEGER, .integer = sign * number};
+    return true;
+}
+
+static void combine(struct place *p, uint32_t at);
+
+static void combine_key(struct place *p)
+{
+    struct dimension *key = &p->dimensions[p->key];
+    bool listed = true, any = false;
+    struct cleave_value number;
+    const struct dimension *teller = NULL;
+    for (uint32_t i = 0; i < p->key && !teller; i++) {
+        if (derive(p->dimensions[i].derived, &p->dimensions[i].now, &number))
+            teller = &p->dimensions[i];
+    }
+    key->asked = true;
+    for (uint32_t c = 0; c < key->cell_count && teller && !done(p); c++) {
+        key->now = key->cells[c];
+        if (ask(p)) {
+            any = true;
+            listed = listed && is_listed(&key->now);
+        }
+    }
+    if (teller && any && !listed) {
+        key->now = (struct oracle_cell){.range = {.low = number, .high = number}};
+        key->asked = false;
+        combine(p, p->key + 1);
+        return;
+    }
+    for (uint32_t c = 0; c < key->cell_count && !done(p); c++) {
+        key->now = key->cells[c];
+        if (p->count == 1 || ask(p))
+            combine(p, p->key + 1);
+    }
+    key->asked = false;
+}
+
+static void combine(struct place *p, uint32_t at)
+{
+    if (done(p))
+        return;
+    if (at == p->count) {
+        p->combinations = 1;
+        take_apart(p, p->key);
+        return;
+    }
+    if (at == p->key) {
+        combine_key(p);
+        return;
+    }
+    struct dimension *d = &p->dimensions[at];
+    d->asked = true;
+    for (uint32_t c = 0; c < d->cell_count && !done(p); c++) {
+        d->now = d->cells[c];
+        if (ask(p))
+            combine(p, at + 1);
+    }
+    d->asked = false;
+}
+
+/* --- setting up --- */
+
+static bool is_nullable(const struct cleave_table *table, uint32_t column)
+{
+    for (uint32_t i = 0; i < table->primary.count; i++) {
+        if (table->primary.columns[i] == column)
+            return false;
+    }
+    return !table->columns[column].not_null;
+}
+
+static void add_dimension(struct place *p, uint32_t column,
+                          const struct cleave_derived_key *derived)
+{
+    if (p->count == COLUMNS_MAX || column >= p->table->column_count)
+        return;
+    struct dimension *d = &p->dimensions[p->count];
+    *d = (struct dimension){.column = column, .derived = derived};
+    d->variable = cleave__oracle_column_find(p->program, p->target->reference, column);
+    if (derived && d->variable == ORACLE_NONE)
+        return;
+    size_t count = 0;
+    const struct oracle_constant *constants = NULL;
+    if (d->variable != ORACLE_NONE)
+        constants = cleave__oracle_constants(p->program, d->variable, &count);
+    struct cleave_value *values = cleave__arena_array(p->program->arena, count, sizeof *values);
+    if (!values || count > UINT32_MAX / 4) {
+        p->status = CLEAVE_NO_MEMORY;
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        values[i] = constants[i].value;
+    enum cleave_type type = p->table->columns[column].type;
+    bool integer = type == CLEAVE_TYPE_INTEGER || type == CLEAVE_TYPE_BOOLEAN ||
+                   type == CLEAVE_TYPE_DATE || type == CLEAVE_TYPE_TIMESTAMP ||
+                   type == CLEAVE_TYPE_TIME;
+    p->status =
+        cleave__oracle_cells(values, (uint32_t)count, integer, is_nullable(p->table, column),
+                             p->program->arena, &d->cells, &d->cell_count);
+    if (p->status != CLEAVE_OK)
+        return;
+    /* Keep what the conditions allow while other columns are left open. */
+    uint32_t kept = 0;
+    const uint32_t one[1] = {d->variable};
+    for (uint32_t c = 0; c < d->cell_count && p->status == CLEAVE_OK; c++) {
+        const struct oracle_cell *cell[1] = {&d->cells[c]};
+        if (d->variable == ORACLE_NONE ||
+            cleave__oracle_solver_ask(p->solver, one, cell, 1, &p->status))
+            d->cells[kept++] = d->cells[c];
+    }
+    d->cell_count = kept;
+    p->count++;
+}
+
+static bool meets(struct place *p, const struct cleave_exception *exception)
+{
+    for (uint32_t r = 0; r < exception->range_count; r++) {
+        const struct dimension *d = dimension_of(p, exception->column[r]);
+        bool met = !d;
+        for (uint32_t c = 0; d && c < d->cell_count && !met; c++)
+            met = cell_in_range(&d->cells[c], &exception->range[r]) >= 0;
+        if (!met)
+            return false;
+    }
+    return true;
+}
+
+static void find_exceptions(struct place *p)
+{
+    const struct cleave_table_layout *layout = p->layout;
+    for (uint32_t e = 0; e < layout->exception_count && p->status == CLEAVE_OK; e++) {
+        for (uint32_t r = 0; r < layout->exceptions[e].range_count; r++) {
+            if (!dimension_of(p, layout->exceptions[e].column[r]))
+                add_dimension(p, layout->exceptions[e].column[r], NULL);
+        }
+    }
+    p->relevant = cleave__arena_array(p->program->arena, layout->exception_count,
+                                      sizeof(const struct cleave_exception *));
+    if (!p->relevant) {
+        p->status = CLEAVE_NO_MEMORY;
+        return;
+    }
+    for (uint32_t e = 0; e < layout->exception_count; e++) {
+        if (meets(p, &layout->exceptions[e]))
+            p->relevant[p->relevant_count++] = &layout->exceptions[e];
+    }
+    if (p->relevant_count == 0)
+        p->count = p->key + 1;
+}
+
+enum cleave_status cleave__oracle_place(struct oracle_solver *solver,
+                                        struct oracle_program *program,
+                                        const struct oracle_target *target,
+                                        const struct cleave_layout *layout, uint32_t enough,
+                                        struct cleave_shardset *shards)
+{
+    uint32_t table = program->references.data[target->reference].table;
+    struct place p = {.solver = solver,
+                      .program = program,
+                      .target = target,
+                      .table = &layout->schema->tables[table],
+                      .layout = &layout->tables[table],
+                      .shards = layout->shards,
+                      .enough = enough,
+                      .out = shards,
+                      .status = CLEAVE_OK};
+    p.map = &layout->maps[p.layout->map];
+    enum cleave_type type = p.table->columns[p.layout->key_column].type;
+    bool tells = !target->fresh && (type == CLEAVE_TYPE_INTEGER || type == CLEAVE_TYPE_NUMBER);
+    for (uint32_t i = 0; i < p.layout->derived_count && tells; i++)
+        add_dimension(&p, p.layout->derived[i].column, &p.layout->derived[i]);
+    p.key = p.count;
+    add_dimension(&p, p.layout->key_column, NULL);
+    if (p.status == CLEAVE_OK && p.layout->exception_count)
+        find_exceptions(&p);
+    if (p.status == CLEAVE_OK)
+        combine(&p, 0);
+    return p.status;
+}

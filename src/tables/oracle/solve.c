@@ -1,0 +1,601 @@
+/* The interpreter of conditions: a search for one assignment that meets them all.
+ *
+ * What is known of a variable is a piece of its domain: bounds, or NULL. Variables made equal form
+ * a class that shares one. A conjunction is worked off one condition after another, each narrowing
+ * a class; an empty class is a contradiction. Alternatives (OR, a padded outer join) wait until
+ * the rest is done, and are tried in turn; a trail undoes what a failed one did. This is a plain
+ * tableau search, exponential at worst: past STEPS_MAX steps the answer is "maybe", that is, yes.
+ *
+ * Rows of the padded side of an outer join matter in two ways: when the joined row passes WHERE,
+ * and when the padded row would (then the row's absence would show). The second is asked by
+ * reading every condition outside that join with the whole side NULL. */
+#include "tables/oracle/solve.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { STEPS_MAX = 20000, BRANCH_DEPTH_MAX = 400 };
+
+enum nullness { EITHER, IS_NULL, NOT_NULL };
+
+struct known { /* about a class, kept at its root */
+    uint32_t parent;
+    uint32_t round; /* of asking; older: nothing is known yet */
+    enum nullness null;
+    bool integer;
+    struct cleave_range range;
+};
+
+struct change {
+    uint32_t variable;
+    struct known before;
+};
+
+struct goal {
+    const struct oracle_node *node;
+    const struct goal *next;
+    bool outside; /* of the join whose padded side is read as NULL */
+};
+
+struct start {
+    const struct oracle_node *node;
+    bool inside; /* the padded side that is read as NULL elsewhere */
+};
+
+struct oracle_solver {
+    const struct oracle_program *program;
+    uint32_t target_side;          /* of the target's row */
+    uint32_t padded;               /* side that conditions outside see as NULL, or ORACLE_NONE */
+    uint32_t outer_side;           /* outermost padded side around the target, or ORACLE_NONE */
+    CLEAVE_VECTOR(uint32_t) chain; /* blocks from the target's outwards */
+    CLEAVE_VECTOR(struct start) starts;
+    CLEAVE_VECTOR(struct known) known;
+    CLEAVE_VECTOR(struct change) trail;
+    struct cleave_arena goals;
+    uint32_t steps, depth, round;
+    enum cleave_status status;
+};
+
+struct oracle_solver *cleave__oracle_solver_new(void)
+{
+    return calloc(1, sizeof(struct oracle_solver));
+}
+
+void cleave__oracle_solver_free(struct oracle_solver *s)
+{
+    if (!s)
+        return;
+    CLEAVE_VECTOR_FREE(&s->chain);
+    CLEAVE_VECTOR_FREE(&s->starts);
+    CLEAVE_VECTOR_FREE(&s->known);
+    CLEAVE_VECTOR_FREE(&s->trail);
+    cleave__arena_free(&s->goals);
+    free(s);
+}
+
+static bool in_chain(const struct oracle_solver *s, uint32_t block)
+{
+    for (size_t i = 0; i < s->chain.count; i++) {
+        if (s->chain.data[i] == block)
+            return true;
+    }
+    return false;
+}
+
+enum cleave_status cleave__oracle_solver_start(struct oracle_solver *s,
+                                               const struct oracle_program *program,
+                                               const struct oracle_target *target)
+{
+    s->program = program;
+    s->status = CLEAVE_OK;
+    s->chain.count = s->starts.count = 0;
+    s->padded = s->outer_side = ORACLE_NONE;
+    s->target_side = program->references.data[target->reference].side;
+    for (uint32_t b = target->block; b != ORACLE_NONE; b = program->blocks.data[b].parent) {
+        if (!CLEAVE_PUSH(&s->chain, b))
+            return CLEAVE_NO_MEMORY;
+        if (program->blocks.data[b].barrier)
+            break;
+    }
+    /* The outermost padded side that conditions in view lie outside of. */
+    uint32_t join_block = ORACLE_NONE;
+    for (uint32_t side = s->target_side; side != ORACLE_NONE;
+         side = program->sides.data[side].parent) {
+        if (in_chain(s, program->sides.data[side].block)) {
+            s->outer_side = side;
+            join_block = program->sides.data[side].block;
+        }
+    }
+    bool inside = join_block != ORACLE_NONE;
+    for (size_t i = 0; i < s->chain.count; i++) {
+        uint32_t b = s->chain.data[i];
+        if (b == join_block)
+            inside = false;
+        const struct oracle_node *where = program->blocks.data[b].where;
+        if (where && !CLEAVE_PUSH(&s->starts, (struct start){where, inside}))
+            return CLEAVE_NO_MEMORY;
+    }
+    return CLEAVE_OK;
+}
+
+/* --- what is known of a class --- */
+
+static struct known *root_of(struct oracle_solver *s, uint32_t variable, uint32_t *root)
+{
+    struct known *k = &s->known.data[variable];
+    if (k->round != s->round)
+        *k = (struct known){.parent = variable,
+                            .round = s->round,
+                            .integer = s->program->variables.data[variable].integer,
+                            .range = {.flags = CLEAVE_LOW_UNBOUNDED | CLEAVE_HIGH_UNBOUNDED}};
+    while (s->known.data[variable].parent != variable)
+        variable = s->known.data[variable].parent;
+    *root = variable;
+    return &s->known.data[variable];
+}
+
+static bool save(struct oracle_solver *s, uint32_t variable)
+{
+    if (CLEAVE_PUSH(&s->trail, (struct change){variable, s->known.data[variable]}))
+        return true;
+    s->status = CLEAVE_NO_MEMORY;
+    return false;
+}
+
+static void undo(struct oracle_solver *s, size_t mark)
+{
+    while (s->trail.count > mark) {
+        const struct change *change = &s->trail.data[--s->trail.count];
+        s->known.data[change->variable] = change->before;
+    }
+}
+
+static bool is_text(const struct cleave_value *value)
+{
+    return value->kind == CLEAVE_TEXT;
+}
+
+/* narrows `a` by `b`; false when nothing is left. Numbers and text do not mix: such a bound says
+ * nothing. */
+static bool narrow(struct cleave_range *a, const struct cleave_range *b, bool integer)
+{
+    if (!(b->flags & CLEAVE_LOW_UNBOUNDED)) {
+        int order = a->flags & CLEAVE_LOW_UNBOUNDED ? 1
+                    : is_text(&a->low) != is_text(&b->low)
+                        ? 0
+                        : cleave__value_compare(&b->low, &a->low);
+        bool tighter =
+            order == 0 && (b->flags & CLEAVE_LOW_OPEN) && !is_text(&a->low) == !is_text(&b->low);
+        if (order > 0 || tighter) {
+            a->low = b->low;
+            a->flags = (uint8_t)((a->flags & ~(CLEAVE_LOW_UNBOUNDED | CLEAVE_LOW_OPEN)) |
+                                 (b->flags & CLEAVE_LOW_OPEN));
+        }
+    }
+    if (!(b->flags & CLEAVE_HIGH_UNBOUNDED)) {
+        int order = a->flags & CLEAVE_HIGH_UNBOUNDED ? -1
+                    : is_text(&a->high) != is_text(&b->high)
+                        ? 0
+                        : cleave__value_compare(&b->high, &a->high);
+        bool tighter =
+            order == 0 && (b->flags & CLEAVE_HIGH_OPEN) && !is_text(&a->high) == !is_text(&b->high);
+        if (order < 0 || tighter) {
+            a->high = b->high;
+            a->flags = (uint8_t)((a->flags & ~(CLEAVE_HIGH_UNBOUNDED | CLEAVE_HIGH_OPEN)) |
+                                 (b->flags & CLEAVE_HIGH_OPEN));
+        }
+    }
+    if (integer && (a->flags & (CLEAVE_LOW_OPEN | CLEAVE_LOW_UNBOUNDED)) == CLEAVE_LOW_OPEN &&
+        a->low.kind == CLEAVE_INTEGER) {
+        if (a->low.integer == INT64_MAX)
+            return false;
+        a->low.integer++;
+        a->flags = (uint8_t)(a->flags & ~CLEAVE_LOW_OPEN);
+    }
+    if (integer && (a->flags & (CLEAVE_HIGH_OPEN | CLEAVE_HIGH_UNBOUNDED)) == CLEAVE_HIGH_OPEN &&
+        a->high.kind == CLEAVE_INTEGER) {
+        if (a->high.integer == INT64_MIN)
+            return false;
+        a->high.integer--;
+        a->flags = (uint8_t)(a->flags & ~CLEAVE_HIGH_OPEN);
+    }
+    if (a->flags & (CLEAVE_LOW_UNBOUNDED | CLEAVE_HIGH_UNBOUNDED) ||
+        is_text(&a->low) != is_text(&a->high))
+        return true;
+    int order = cleave__value_compare(&a->low, &a->high);
+    return order < 0 || (order == 0 && !(a->flags & (CLEAVE_LOW_OPEN | CLEAVE_HIGH_OPEN)));
+}
+
+static bool assert_null(struct oracle_solver *s, uint32_t variable, bool is_null)
+{
+    uint32_t root;
+    enum nullness wanted = is_null ? IS_NULL : NOT_NULL;
+    struct known *k = root_of(s, variable, &root);
+    if (k->null == wanted)
+        return true;
+    if (k->null != EITHER || !save(s, root))
+        return false;
+    k->null = wanted;
+    return true;
+}
+
+static bool assert_range(struct oracle_solver *s, uint32_t variable,
+                         const struct cleave_range *range)
+{
+    uint32_t root;
+    struct known *k = root_of(s, variable, &root);
+    if (k->null == IS_NULL || !save(s, root))
+        return false;
+    k->null = NOT_NULL;
+    return narrow(&k->range, range, k->integer);
+}
+
+/* One value for both (or NULL for both). */
+static bool assert_same(struct oracle_solver *s, uint32_t a, uint32_t b)
+{
+    uint32_t ra, rb;
+    struct known *ka = root_of(s, a, &ra), *kb = root_of(s, b, &rb);
+    if (ra == rb)
+        return true;
+    if ((ka->null == IS_NULL && kb->null == NOT_NULL) ||
+        (ka->null == NOT_NULL && kb->null == IS_NULL) || !save(s, ra) || !save(s, rb))
+        return false;
+    if (ka->null == EITHER)
+        ka->null = kb->null;
+    ka->integer = ka->integer || kb->integer;
+    kb->parent = ra;
+    return narrow(&ka->range, &kb->range, ka->integer);
+}
+
+/* --- the search --- */
+
+static bool search(struct oracle_solver *s, const struct goal *todo, const struct goal *waiting);
+
+static const struct goal *push(struct oracle_solver *s, const struct oracle_node *node,
+                               bool outside, const struct goal *next)
+{
+    struct goal *goal = cleave__arena_alloc(&s->goals, sizeof *goal);
+    if (!goal) {
+        s->status = CLEAVE_NO_MEMORY;
+        return next;
+    }
+    *goal = (struct goal){node, next, outside};
+    return goal;
+}
+
+static bool is_padded(const struct oracle_solver *s, const struct goal *goal, uint32_t variable)
+{
+    return goal->outside && s->padded != ORACLE_NONE &&
+           cleave__oracle_side_within(s->program, s->program->variables.data[variable].side,
+                                      s->padded);
+}
+
+static bool target_within(const struct oracle_solver *s, uint32_t side)
+{
+    return cleave__oracle_side_within(s->program, s->target_side, side);
+}
+
+/* Every variable of a padded side is NULL. */
+static bool assert_side_null(struct oracle_solver *s, uint32_t side)
+{
+    for (size_t v = 0; v < s->program->variables.count; v++) {
+        if (cleave__oracle_side_within(s->program, s->program->variables.data[v].side, side) &&
+            !assert_null(s, (uint32_t)v, true))
+            return false;
+        s->steps++;
+    }
+    return true;
+}
+
+/* Does the class allow one of the set's values, and is it settled already? */
+static bool set_possible(struct oracle_solver *s, const struct oracle_node *node, uint32_t *first,
+                         uint32_t *last)
+{
+    uint32_t root;
+    const struct known *k = root_of(s, node->variable, &root);
+    uint32_t low = 0, high = node->count;
+    *first = 0;
+    *last = node->count;
+    if (k->null == IS_NULL)
+        return false;
+    if (!(k->range.flags & CLEAVE_LOW_UNBOUNDED)) {
+        bool open = k->range.flags & CLEAVE_LOW_OPEN;
+        while (low < high) {
+            uint32_t middle = low + (high - low) / 2;
+            int order = cleave__value_compare(&node->values[middle], &k->range.low);
+            if (order < 0 || (order == 0 && open))
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        *first = low;
+    }
+    if (!(k->range.flags & CLEAVE_HIGH_UNBOUNDED)) {
+        bool open = k->range.flags & CLEAVE_HIGH_OPEN;
+        low = *first;
+        high = node->count;
+        while (low < high) {
+            uint32_t middle = low + (high - low) / 2;
+            int order = cleave__value_compare(&node->values[middle], &k->range.high);
+            if (order > 0 || (order == 0 && open))
+                high = middle;
+            else
+                low = middle + 1;
+        }
+        *last = low;
+    }
+    return *first < *last;
+}
+
+/* Tries one branch: `node` (or a side's NULLs) with all that is left to do. */
+static bool attempt(struct oracle_solver *s, const struct goal *from,
+                    const struct oracle_node *const *nodes, uint32_t count, uint32_t null_side,
+                    bool inside, const struct goal *waiting)
+{
+    size_t mark = s->trail.count;
+    struct cleave_arena_mark memory = cleave__arena_mark(&s->goals);
+    const struct goal *todo = NULL;
+    bool found = null_side == ORACLE_NONE || assert_side_null(s, null_side);
+    if (found) {
+        for (uint32_t i = 0; i < count; i++)
+            todo = push(s, nodes[i], from->outside && !inside, todo);
+        found = search(s, todo, waiting);
+    }
+    if (!found)
+        undo(s, mark);
+    cleave__arena_rewind(&s->goals, memory);
+    return found;
+}
+
+static bool branch(struct oracle_solver *s, const struct goal *goal, const struct goal *rest)
+{
+    const struct oracle_node *node = goal->node;
+    const struct oracle_node *pair[2];
+    if (node->op == ORACLE_OR) {
+        for (uint32_t i = 0; i < node->count; i++) {
+            const struct oracle_node *child = node->children[i];
+            if (attempt(s, goal, &child, 1, ORACLE_NONE, false, rest))
+                return true;
+        }
+        return false;
+    }
+    if (node->op == ORACLE_SET) {
+        uint32_t first, last;
+        if (!set_possible(s, node, &first, &last))
+            return false;
+        for (uint32_t i = first; i < last; i++) {
+            struct oracle_node one = {.op = ORACLE_RANGE,
+                                      .variable = node->variable,
+                                      .range = {node->values[i], node->values[i], 0}};
+            const struct oracle_node *only = &one;
+            if (attempt(s, goal, &only, 1, ORACLE_NONE, false, rest))
+                return true;
+        }
+        return false;
+    }
+    if (node->op == ORACLE_CHOICE) {
+        for (uint32_t i = 0; i < node->count; i++) {
+            uint32_t parts = 0;
+            const struct oracle_node *where = s->program->blocks.data[node->blocks[i]].where;
+            if (where)
+                pair[parts++] = where;
+            if (node->link)
+                pair[parts++] = node->link;
+            if (attempt(s, goal, pair, parts, ORACLE_NONE, false, rest))
+                return true;
+        }
+        return false;
+    }
+    const struct oracle_node *const *c = (const struct oracle_node *const *)node->children;
+    if (node->op == ORACLE_OUTER)
+        return attempt(s, goal, c, 1, ORACLE_NONE, false, rest) ||
+               attempt(s, goal, NULL, 0, node->side[0], false, rest);
+    /* FULL */
+    if (!target_within(s, node->side[0]) && !target_within(s, node->side[1])) {
+        return attempt(s, goal, c, 3, ORACLE_NONE, false, rest) ||
+               attempt(s, goal, c + 1, 1, node->side[1], false, rest) ||
+               attempt(s, goal, c + 2, 1, node->side[0], false, rest);
+    }
+    bool left = target_within(s, node->side[0]);
+    bool inside = node->side[left ? 0 : 1] == s->padded;
+    return attempt(s, goal, c, 3, ORACLE_NONE, inside, rest) ||
+           attempt(s, goal, c + (left ? 1 : 2), 1, node->side[left ? 1 : 0], inside, rest);
+}
+
+/* Does this condition have to wait, as an alternative? */
+static bool is_alternative(const struct oracle_node *node)
+{
+    return node->op == ORACLE_OR || node->op == ORACLE_FULL || node->op == ORACLE_OUTER ||
+           node->op == ORACLE_CHOICE || node->op == ORACLE_SET;
+}
+
+/* One condition other than AND and alternatives. */
+static bool apply(struct oracle_solver *s, const struct goal *goal)
+{
+    const struct oracle_node *node = goal->node;
+    switch (node->op) {
+    case ORACLE_FALSE:
+        return false;
+    case ORACLE_RANGE:
+        return !is_padded(s, goal, node->variable) && assert_range(s, node->variable, &node->range);
+    case ORACLE_NULL:
+        return is_padded(s, goal, node->variable) || assert_null(s, node->variable, true);
+    case ORACLE_NOT_NULL:
+        return !is_padded(s, goal, node->variable) && assert_null(s, node->variable, false);
+    case ORACLE_EQUAL:
+        return !is_padded(s, goal, node->variable) && !is_padded(s, goal, node->other) &&
+               assert_null(s, node->variable, false) && assert_null(s, node->other, false) &&
+               assert_same(s, node->variable, node->other);
+    case ORACLE_SAME: {
+        bool a = is_padded(s, goal, node->variable), b = is_padded(s, goal, node->other);
+        if (a || b)
+            return (a || assert_null(s, node->variable, true)) &&
+                   (b || assert_null(s, node->other, true));
+        return assert_same(s, node->variable, node->other);
+    }
+    default:
+        return true;
+    }
+}
+
+/* Meets all of `todo`, then one way through each of `waiting`. */
+static bool search(struct oracle_solver *s, const struct goal *todo, const struct goal *waiting)
+{
+    if (s->depth >= BRANCH_DEPTH_MAX)
+        return true;
+    s->depth++;
+    bool result = true;
+    while (todo && result) {
+        const struct goal *goal = todo;
+        const struct oracle_node *node = goal->node;
+        todo = todo->next;
+        if (++s->steps > STEPS_MAX || s->status != CLEAVE_OK)
+            goto out; /* maybe: yes */
+        if (node->op == ORACLE_AND) {
+            for (uint32_t i = node->count; i-- > 0;)
+                todo = push(s, node->children[i], goal->outside, todo);
+        } else if (node->op == ORACLE_OUTER && target_within(s, node->side[0])) {
+            /* The target is on the padded side: its rows matter only where ON holds. */
+            todo = push(s, node->children[0], goal->outside && node->side[0] != s->padded, todo);
+        } else if (node->op == ORACLE_CHOICE) {
+            bool settled = false;
+            for (uint32_t i = 0; i < node->count; i++)
+                settled = settled || in_chain(s, node->blocks[i]);
+            if (settled)
+                continue;
+            if (node->count > 1) {
+                waiting = push(s, node, goal->outside, waiting);
+                continue;
+            }
+            const struct oracle_node *where = s->program->blocks.data[node->blocks[0]].where;
+            if (node->link)
+                todo = push(s, node->link, goal->outside, todo);
+            if (where)
+                todo = push(s, where, goal->outside, todo);
+        } else if (node->op == ORACLE_SET) {
+            uint32_t first, last;
+            if (is_padded(s, goal, node->variable) || !set_possible(s, node, &first, &last))
+                result = false;
+            else if (last - first == 1) {
+                struct cleave_range point = {node->values[first], node->values[first], 0};
+                result = assert_range(s, node->variable, &point);
+            } else {
+                waiting = push(s, node, goal->outside, waiting);
+            }
+        } else if (is_alternative(node)) {
+            waiting = push(s, node, goal->outside, waiting);
+        } else {
+            result = apply(s, goal);
+        }
+    }
+    if (result && waiting)
+        result = branch(s, waiting, waiting->next);
+out:
+    s->depth--;
+    return result;
+}
+
+static bool assert_cell(struct oracle_solver *s, uint32_t variable, const struct oracle_cell *cell)
+{
+    return cell->is_null ? assert_null(s, variable, true) : assert_range(s, variable, &cell->range);
+}
+
+static bool ask_once(struct oracle_solver *s, const uint32_t *variables,
+                     const struct oracle_cell *const *cells, uint32_t count)
+{
+    const struct goal *todo = NULL;
+    size_t variable_count = s->program->variables.count;
+    struct cleave_arena_mark memory = cleave__arena_mark(&s->goals);
+    s->trail.count = 0;
+    s->steps = s->depth = 0;
+    if (!CLEAVE_RESERVE(&s->known, variable_count)) {
+        s->status = CLEAVE_NO_MEMORY;
+        return true;
+    }
+    for (; s->known.count < variable_count; s->known.count++)
+        s->known.data[s->known.count].round = 0;
+    if (++s->round == 0) {
+        for (size_t v = 0; v < s->known.count; v++)
+            s->known.data[v].round = 0;
+        s->round = 1;
+    }
+    bool result = true;
+    for (uint32_t i = 0; i < count && result; i++)
+        result = assert_cell(s, variables[i], cells[i]);
+    if (result) {
+        for (size_t i = 0; i < s->starts.count; i++)
+            todo = push(s, s->starts.data[i].node, !s->starts.data[i].inside, todo);
+        result = search(s, todo, NULL);
+    }
+    cleave__arena_rewind(&s->goals, memory);
+    return result || s->status != CLEAVE_OK;
+}
+
+bool cleave__oracle_solver_ask(struct oracle_solver *s, const uint32_t *variables,
+                               const struct oracle_cell *const *cells, uint32_t count,
+                               enum cleave_status *status)
+{
+    s->padded = ORACLE_NONE;
+    bool result = ask_once(s, variables, cells, count);
+    if (!result && s->outer_side != ORACLE_NONE) {
+        s->padded = s->outer_side;
+        result = ask_once(s, variables, cells, count);
+        s->padded = ORACLE_NONE;
+    }
+    if (s->status != CLEAVE_OK)
+        *status = s->status;
+    return result;
+}
+
+/* --- cells --- */
+
+static int value_order(const void *a, const void *b)
+{
+    return cleave__value_compare(a, b);
+}
+
+/* Adds (low, high) unless it is empty; NULL for an end that is open to infinity. */
+static void add_between(const struct cleave_value *low, const struct cleave_value *high,
+                        bool integer, struct oracle_cell *cells, uint32_t *count)
+{
+    struct cleave_range all = {.flags = CLEAVE_LOW_UNBOUNDED | CLEAVE_HIGH_UNBOUNDED};
+    struct cleave_range cut = all;
+    if (low) {
+        cut.low = *low;
+        cut.flags = (uint8_t)((cut.flags & ~CLEAVE_LOW_UNBOUNDED) | CLEAVE_LOW_OPEN);
+    }
+    if (high) {
+        cut.high = *high;
+        cut.flags = (uint8_t)((cut.flags & ~CLEAVE_HIGH_UNBOUNDED) | CLEAVE_HIGH_OPEN);
+    }
+    if (narrow(&all, &cut, integer))
+        cells[(*count)++] = (struct oracle_cell){.range = all};
+}
+
+enum cleave_status cleave__oracle_cells(struct cleave_value *values, uint32_t count, bool integer,
+                                        bool nullable, struct cleave_arena *arena,
+                                        struct oracle_cell **out, uint32_t *out_count)
+{
+    struct oracle_cell *cells = cleave__arena_array(arena, (size_t)count * 2 + 2, sizeof *cells);
+    uint32_t n = 0, distinct = 0;
+    if (!cells)
+        return CLEAVE_NO_MEMORY;
+    if (count)
+        qsort(values, count, sizeof *values, value_order);
+    for (uint32_t i = 0; i < count; i++) {
+        if (values[i].kind != CLEAVE_NULL &&
+            (distinct == 0 || cleave__value_compare(&values[distinct - 1], &values[i]) != 0))
+            values[distinct++] = values[i];
+    }
+    if (nullable)
+        cells[n++] = (struct oracle_cell){.is_null = true};
+    for (uint32_t i = 0; i <= distinct; i++) {
+        add_between(i ? &values[i - 1] : NULL, i < distinct ? &values[i] : NULL, integer, cells,
+                    &n);
+        if (i < distinct)
+            cells[n++] = (struct oracle_cell){.range = {.low = values[i], .high = values[i]}};
+    }
+    *out = cells;
+    *out_count = n;
+    return CLEAVE_OK;
+}
