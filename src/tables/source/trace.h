@@ -28,8 +28,9 @@ enum { CLEAVE_TRANSACTION_MAX = 64 << 20 };
 struct cleave_trace_options {
     enum cleave_trace_format format;
     const char *line_prefix; /* log_line_prefix; NULL: guessed from the first lines */
-    const char *database;    /* keep only sessions of this database, where the log names it; NULL: all */
-    const char *user;        /* likewise */
+    const char
+        *database;    /* keep only sessions of this database, where the log names it; NULL: all */
+    const char *user; /* likewise */
     const struct cleave_progress *progress;
 };
 
@@ -41,23 +42,33 @@ struct cleave_trace_statement {
 };
 
 struct cleave_trace_transaction {
-    const char *session; /* session id, pid, or the id of a tab trace */
-    uint32_t file;       /* index of the file it ended in */
+    const char *session;                             /* session id, pid, or the id of a tab trace */
+    uint32_t file;                                   /* index of the file it ended in */
     const struct cleave_trace_statement *statements; /* no transaction control among them */
     uint32_t statement_count;
 };
 
-/* What was read and what was left out, by kind. Every line read is in exactly one of the line
- * counters; every statement is in exactly one of the statement counters. */
+/* What was read and what was left out, by kind. After CLEAVE_END, and checked by
+ * cleave__trace_counters_check:
+ *   lines      = lines_entry + lines_continued + lines_passed
+ *   entries    = entries_statement + entries_error + entries_other + entries_bad
+ *   statements = the sum of statements_*
+ *   transactions >= transactions_autocommit + transactions_implicit (the rest stood in BEGIN,
+ *   COMMIT), and transactions <= statements_kept. */
 #define CLEAVE_TRACE_COUNTERS(X)                                                                   \
     X(bytes, "bytes read (unpacked)")                                                              \
     X(lines, "lines read")                                                                         \
+    X(lines_entry, "lines that begin an entry")                                                    \
+    X(lines_continued, "lines that go on with one")                                                \
+    X(lines_passed, "blank lines, psql commands, COPY data, lines that fit no entry")              \
     X(entries, "log entries")                                                                      \
+    X(entries_statement, "entries that carry statements")                                          \
+    X(entries_error, "errors")                                                                     \
     X(entries_other, "entries that carry no statement")                                            \
     X(entries_bad, "entries that could not be understood")                                         \
     X(statements, "statements seen")                                                               \
     X(statements_control, "BEGIN, COMMIT, SAVEPOINT and the like")                                 \
-    X(statements_parse_bind, "parse and bind steps of a statement counted at its execute")         \
+    X(statements_parse_bind, "parse, bind and fetch steps of a statement counted at its execute")  \
     X(statements_failed, "statements that failed")                                                 \
     X(statements_rolled_back, "statements of rolled-back transactions")                            \
     X(statements_lost, "statements of transactions cut off by a disconnect or the log's end")      \
@@ -71,6 +82,7 @@ struct cleave_trace_transaction {
     X(transactions_implicit, "of them several statements sent as one string")                      \
     X(transactions_rolled_back, "rolled-back transactions")                                        \
     X(transactions_lost, "transactions cut off")                                                   \
+    X(transactions_oversized, "transactions past the size limit")                                  \
     X(parameters_cut, "parameters that the log cut short")
 
 struct cleave_trace_counters {
@@ -92,6 +104,9 @@ enum cleave_status cleave__trace_open(const char *const *paths, uint32_t path_co
 enum cleave_status cleave__trace_next(struct cleave_trace *trace,
                                       struct cleave_trace_transaction *out,
                                       struct cleave_error *error);
+/* CLEAVE_CORRUPT with the first equation that does not hold. */
+enum cleave_status cleave__trace_counters_check(const struct cleave_trace_counters *counters,
+                                                struct cleave_error *error);
 const struct cleave_trace_counters *cleave__trace_counters(const struct cleave_trace *trace);
 /* "stderr, prefix '%t [%p]: '", for people. */
 const char *cleave__trace_describe(const struct cleave_trace *trace);
