@@ -2,5 +2,6 @@
 #include "cli/command.h"
 
 const struct cleave_command cleave__commands[] = {
+    {"partition", "divide a hypergraph into balanced blocks", cleave__command_partition, NULL},
     {0},
 };

@@ -5,14 +5,10 @@
 #include "place/placer.h"
 
 static const struct cleave__placer placers[] = {
-    {{"multilevel", "multilevel hypergraph partitioner, several constraints (the default)"},
-     cleave__place_multilevel},
-    {{"hash", "block by a fixed hash of the vertex number, in proportion to the shares"},
-     cleave__place_hash},
-    {{"range", "consecutive vertices, cut where the first weight reaches each share"},
-     cleave__place_range},
-    {{"round-robin", "vertices dealt out in turn, in proportion to the shares"},
-     cleave__place_round_robin},
+    {{"multilevel", "few nets cut, every weight balanced (the default)"}, cleave__place_multilevel},
+    {{"hash", "by a fixed hash of the vertex number, in proportion"}, cleave__place_hash},
+    {{"range", "consecutive vertices, even in the first weight"}, cleave__place_range},
+    {{"round-robin", "vertices dealt out in turn, in proportion"}, cleave__place_round_robin},
 };
 
 enum { PLACERS = sizeof placers / sizeof placers[0] };
