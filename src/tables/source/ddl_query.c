@@ -206,9 +206,13 @@ struct deparse {
 static void run_deparse(void *context)
 {
     struct deparse *deparse = context;
-    PgQuery__RawStmt raw = PG_QUERY__RAW_STMT__INIT;
+    PgQuery__RawStmt raw;
     PgQuery__RawStmt *statements[] = {&raw};
-    PgQuery__ParseResult tree = PG_QUERY__PARSE_RESULT__INIT;
+    PgQuery__ParseResult tree;
+    /* The _init functions: the descriptors behind the _INIT macros are hidden in our libpg_query.
+     */
+    pg_query__raw_stmt__init(&raw);
+    pg_query__parse_result__init(&tree);
     raw.stmt = deparse->query;
     tree.n_stmts = 1;
     tree.stmts = statements;

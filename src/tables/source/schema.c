@@ -23,6 +23,8 @@ uint32_t cleave__schema_table(const struct cleave_schema *schema, const char *na
     if (length > sizeof public - 1 && memcmp(name, public, sizeof public - 1) == 0) {
         name += sizeof public - 1;
         length -= sizeof public - 1;
+        if (memchr(name, '.', length))
+            return CLEAVE_ABSENT; /* "public.s.t" is no name */
         id = cleave__intern_find(&schema->names, name, length);
         if (id != CLEAVE_INTERN_NONE)
             return id;
