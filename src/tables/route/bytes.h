@@ -29,6 +29,12 @@ static inline uint64_t cleave__load64(const uint8_t *from)
     memcpy(&x, from, sizeof x);
     return le64toh(x);
 }
+static inline uint16_t cleave__load16(const uint8_t *from)
+{
+    uint16_t x;
+    memcpy(&x, from, sizeof x);
+    return le16toh(x);
+}
 static inline uint32_t cleave__load32(const uint8_t *from)
 {
     uint32_t x;
@@ -38,6 +44,11 @@ static inline uint32_t cleave__load32(const uint8_t *from)
 static inline void cleave__store64(uint8_t *to, uint64_t x)
 {
     x = htole64(x);
+    memcpy(to, &x, sizeof x);
+}
+static inline void cleave__store16(uint8_t *to, uint16_t x)
+{
+    x = htole16(x);
     memcpy(to, &x, sizeof x);
 }
 static inline void cleave__store32(uint8_t *to, uint32_t x)

@@ -1,13 +1,13 @@
 /* See integer_map.h for the structure.
  *
- * Encoded: form, key_bits, bucket_bits, shard_bits (a byte each), count (32 bits), low, span (64
- * each), the directory, the entries' bits, 16 bytes of zeroes so that any field can be read with
- * one 8-byte load and one byte. */
+ * Encoded: form, key_bits, bucket_bits, shard_bits, wide (a byte each), count (32 bits), low, span
+ * (64 each), the directory, the entries' bits, 16 bytes of zeroes so that any field can be read
+ * with one 8-byte load and one byte. */
 #include "tables/route/integer_map.h"
 
 #include <stdlib.h>
 
-enum { TAIL = 16 };
+enum { TAIL = 16, LONG_BUCKET = 24 };
 
 static uint64_t mask_of(unsigned bits)
 {
@@ -79,9 +79,18 @@ static unsigned entry_bits(const struct cleave_integer_map *map)
                : (unsigned)map->key_bits - map->bucket_bits + map->shard_bits;
 }
 
+/* Where a bucket would start if the entries were spread evenly. */
+static uint32_t even_start(const struct cleave_integer_map *map, uint64_t bucket)
+{
+    return (uint32_t)(bucket * map->count >> map->bucket_bits);
+}
+
 static uint32_t bucket_start(const struct cleave_integer_map *map, uint64_t bucket)
 {
-    return cleave__load32(map->directory + bucket * 4);
+    if (map->wide)
+        return cleave__load32(map->directory + bucket * 4);
+    int16_t difference = (int16_t)cleave__load16(map->directory + bucket * 2);
+    return even_start(map, bucket) + (uint32_t)(int32_t)difference;
 }
 
 static uint64_t remainder_at(const struct cleave_integer_map *map, uint32_t index)
@@ -101,37 +110,25 @@ uint32_t cleave__integer_map_shard(const struct cleave_integer_map *map, uint32_
 static uint32_t search(const struct cleave_integer_map *map, uint32_t low, uint32_t high,
                        uint64_t wanted)
 {
-    unsigned bits = (unsigned)map->key_bits - map->bucket_bits;
-    if (low == high || bits == 0)
-        return low;
-    uint64_t share = bits >= 32 ? wanted >> (bits - 32) : wanted << (32 - bits);
-    uint32_t guess = low + (uint32_t)((share * (high - low)) >> 32);
-    if (remainder_at(map, guess) < wanted) {
-        low = guess + 1;
-        for (uint32_t step = 1; high - low >= step; step *= 2) {
-            if (remainder_at(map, low + step - 1) >= wanted) {
-                high = low + step - 1;
-                break;
-            }
-            low += step;
-        }
-    } else {
-        high = guess;
-        for (uint32_t step = 1; high - low >= step; step *= 2) {
-            if (remainder_at(map, high - step) < wanted) {
-                low = high - step + 1;
-                break;
-            }
-            high -= step;
-        }
-    }
-    while (low < high) {
+    while (high - low > LONG_BUCKET) {
         uint32_t middle = low + (high - low) / 2;
         if (remainder_at(map, middle) < wanted)
             low = middle + 1;
         else
             high = middle;
     }
+    unsigned width = entry_bits(map), bits = (unsigned)map->key_bits - map->bucket_bits;
+    if (bits <= 57) { /* one load reads it from any bit of a byte */
+        uint64_t mask = mask_of(bits), position = (uint64_t)low * width;
+        for (; low < high; low++, position += width) {
+            if ((cleave__load64(map->entries + position / 8) >> position % 8 & mask) >= wanted)
+                break;
+        }
+        return low;
+    }
+    for (uint64_t position = (uint64_t)low * width;
+         low < high && read_bits(map->entries, position, bits) < wanted; position += width)
+        low++;
     return low;
 }
 
@@ -196,6 +193,7 @@ static void put_header(const struct cleave_integer_map *map, struct cleave_write
     cleave__put8(out, map->key_bits);
     cleave__put8(out, map->bucket_bits);
     cleave__put8(out, map->shard_bits);
+    cleave__put8(out, map->wide);
     cleave__put32(out, map->count);
     cleave__put64(out, map->low);
     cleave__put64(out, map->span);
@@ -228,13 +226,13 @@ static void encode_dense(const struct cleave_integer_map *map,
                    map->shard_bits);
 }
 
-static enum cleave_status encode_buckets(const struct cleave_integer_map *map,
-                                         const struct cleave_integer_entry *entries,
-                                         struct cleave_writer *out)
+/* Entries as they are stored, sorted: the key is the offset in the domain, mixed when MIXED. */
+static struct cleave_integer_entry *stored_order(const struct cleave_integer_map *map,
+                                                 const struct cleave_integer_entry *entries)
 {
     struct cleave_integer_entry *sorted = malloc(map->count * sizeof *sorted);
     if (!sorted)
-        return CLEAVE_NO_MEMORY;
+        return NULL;
     for (uint32_t i = 0; i < map->count; i++) {
         uint64_t offset = entries[i].key - map->low;
         sorted[i].key = map->form == CLEAVE_FORM_MIXED ? mix(offset, map->key_bits) : offset;
@@ -242,29 +240,57 @@ static enum cleave_status encode_buckets(const struct cleave_integer_map *map,
     }
     if (map->form == CLEAVE_FORM_MIXED)
         qsort(sorted, map->count, sizeof *sorted, compare_entries);
-    put_header(map, out);
-    unsigned remainder_bits = (unsigned)map->key_bits - map->bucket_bits;
+    return sorted;
+}
+
+/* Writes the directory to `to`, or only tells whether 16-bit differences do when it is NULL. */
+static bool fill_directory(const struct cleave_integer_map *map,
+                           const struct cleave_integer_entry *sorted, uint8_t *to)
+{
     uint64_t buckets = UINT64_C(1) << map->bucket_bits;
-    size_t directory_bytes = (size_t)(buckets + 1) * 4;
-    uint8_t *space = cleave__put_space(out, directory_bytes + payload_bytes(map));
-    if (!space) {
-        free(sorted);
+    unsigned bits = (unsigned)map->key_bits - map->bucket_bits;
+    uint32_t i = 0;
+    for (uint64_t bucket = 0; bucket <= buckets; bucket++) {
+        while (i < map->count && (map->bucket_bits ? sorted[i].key >> bits : 0) < bucket)
+            i++;
+        int64_t difference = (int64_t)i - even_start(map, bucket);
+        if (!to && (difference < INT16_MIN || difference > INT16_MAX))
+            return false;
+        if (to && map->wide)
+            cleave__store32(to + bucket * 4, i);
+        else if (to)
+            cleave__store16(to + bucket * 2, (uint16_t)difference);
+    }
+    return true;
+}
+
+static size_t directory_bytes(const struct cleave_integer_map *map)
+{
+    return (size_t)((UINT64_C(1) << map->bucket_bits) + 1) * (map->wide ? 4 : 2);
+}
+
+static enum cleave_status encode_buckets(struct cleave_integer_map *map,
+                                         const struct cleave_integer_entry *entries,
+                                         struct cleave_writer *out)
+{
+    struct cleave_integer_entry *sorted = stored_order(map, entries);
+    if (!sorted)
         return CLEAVE_NO_MEMORY;
+    map->wide = !fill_directory(map, sorted, NULL);
+    put_header(map, out);
+    uint8_t *space = cleave__put_space(out, directory_bytes(map) + payload_bytes(map));
+    if (space) {
+        fill_directory(map, sorted, space);
+        uint8_t *bits = space + directory_bytes(map);
+        unsigned remainder_bits = (unsigned)map->key_bits - map->bucket_bits;
+        for (uint32_t i = 0; i < map->count; i++) {
+            uint64_t position = (uint64_t)i * entry_bits(map);
+            write_bits(bits, position, sorted[i].key & mask_of(remainder_bits), remainder_bits);
+            write_bits(bits, position + remainder_bits, sorted[i].shard, map->shard_bits);
+        }
     }
-    uint8_t *bits = space + directory_bytes;
-    uint64_t filled = 0; /* directory slots written */
-    for (uint32_t i = 0; i < map->count; i++) {
-        uint64_t bucket = map->bucket_bits ? sorted[i].key >> remainder_bits : 0;
-        for (; filled <= bucket; filled++)
-            cleave__store32(space + filled * 4, i);
-        uint64_t position = (uint64_t)i * entry_bits(map);
-        write_bits(bits, position, sorted[i].key & mask_of(remainder_bits), remainder_bits);
-        write_bits(bits, position + remainder_bits, sorted[i].shard, map->shard_bits);
-    }
-    for (; filled <= buckets; filled++)
-        cleave__store32(space + filled * 4, map->count);
     free(sorted);
-    return CLEAVE_OK;
+    return space ? CLEAVE_OK : CLEAVE_NO_MEMORY;
 }
 
 enum cleave_status cleave__integer_map_encode(const struct cleave_integer_entry *entries,
@@ -281,15 +307,15 @@ enum cleave_status cleave__integer_map_encode(const struct cleave_integer_entry 
     map.span = entries[count - 1].key - map.low;
     map.form = ordered ? CLEAVE_FORM_ORDERED : CLEAVE_FORM_MIXED;
     map.key_bits = (uint8_t)bits_of(map.span);
-    unsigned log_count = bits_of(count) - 1; /* 8 to 16 entries a bucket */
-    map.bucket_bits = (uint8_t)(log_count > 3 ? log_count - 3 : 0);
+    unsigned log_count = bits_of(count) - 1; /* 4 to 8 entries a bucket */
+    map.bucket_bits = (uint8_t)(log_count > 2 ? log_count - 2 : 0);
     if (map.bucket_bits > map.key_bits)
         map.bucket_bits = map.key_bits;
     map.shard_bits = (uint8_t)bits_of(shards - 1);
     unsigned dense = dense_bits(count, map.span, shards);
     if (!ordered && map.span < UINT64_C(1) << 40 &&
         (map.span + 1) * dense <=
-            (uint64_t)count * entry_bits(&map) + (UINT64_C(32) << map.bucket_bits)) {
+            (uint64_t)count * entry_bits(&map) + (UINT64_C(16) << map.bucket_bits)) {
         map.form = CLEAVE_FORM_DENSE;
         map.key_bits = map.bucket_bits = 0;
         map.shard_bits = (uint8_t)dense;
@@ -348,6 +374,7 @@ bool cleave__integer_map_decode(struct cleave_reader *reader, uint32_t shards, b
     map.key_bits = cleave__get8(reader);
     map.bucket_bits = cleave__get8(reader);
     map.shard_bits = cleave__get8(reader);
+    map.wide = cleave__get8(reader);
     map.count = cleave__get32(reader);
     map.low = cleave__get64(reader);
     map.span = cleave__get64(reader);
@@ -362,16 +389,17 @@ bool cleave__integer_map_decode(struct cleave_reader *reader, uint32_t shards, b
     bool bucketed = map.form == (ordered ? CLEAVE_FORM_ORDERED : CLEAVE_FORM_MIXED);
     if (bucketed) {
         if (map.key_bits != bits_of(map.span) || map.bucket_bits > map.key_bits ||
-            map.bucket_bits > 32 || map.shard_bits != bits_of(shards - 1))
+            map.bucket_bits > 31 || map.wide > 1 || map.shard_bits != bits_of(shards - 1))
             return false;
-        map.directory = cleave__get_bytes(reader, ((UINT64_C(1) << map.bucket_bits) + 1) * 4);
+        map.directory = cleave__get_bytes(reader, directory_bytes(&map));
     } else if (map.form != CLEAVE_FORM_DENSE || ordered || map.span >= UINT64_C(1) << 40 ||
-               map.key_bits || map.bucket_bits ||
+               map.key_bits || map.bucket_bits || map.wide ||
                map.shard_bits != dense_bits(map.count, map.span, shards)) {
         return false;
     }
     map.entries = cleave__get_bytes(reader, payload_bytes(&map));
-    if (!map.entries || !(bucketed ? check_buckets(&map, shards) : check_dense(&map, shards)))
+    if (!map.entries || (bucketed && !map.directory) ||
+        !(bucketed ? check_buckets(&map, shards) : check_dense(&map, shards)))
         return false;
     *out = map;
     return true;

@@ -7,8 +7,8 @@
  *            choose a bucket, the others are stored (quotienting, as in Cleary's compact hash
  *            tables), sorted within the bucket, each with its shard beside it: d - b + s bits;
  *   ORDERED  the same without the bijection, so that ranks and ranges can be asked.
- * About (64 - log2 n) + 4 + s bits an entry at worst, 1 to 8 bytes. A search interpolates inside
- * its bucket, then gallops: constant on average, logarithmic at worst. */
+ * About 69 - log2 n + s bits an entry at worst. A bucket holds 4 to 8 entries on average and is
+ * read through; one that is long (ORDERED, uneven keys) is searched by halves. */
 #ifndef CLEAVE_TABLES_ROUTE_INTEGER_MAP_H
 #define CLEAVE_TABLES_ROUTE_INTEGER_MAP_H
 
@@ -25,9 +25,10 @@ enum cleave_integer_form {
 struct cleave_integer_map {
     uint8_t form;
     uint8_t key_bits, bucket_bits, shard_bits;
+    uint8_t wide; /* a directory of 32-bit starts; else of 16-bit differences from an even spread */
     uint32_t count;
     uint64_t low, span;
-    const uint8_t *directory; /* [2^bucket_bits + 1] first entry of each bucket, 32 bits each */
+    const uint8_t *directory; /* [2^bucket_bits + 1] first entry of each bucket */
     const uint8_t *entries;   /* bits: remainder, then shard */
 };
 
