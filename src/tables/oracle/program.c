@@ -80,7 +80,9 @@ static bool type_is_integer(enum cleave_type type)
 uint32_t cleave__oracle_variable(struct oracle_program *p, enum cleave_type type, uint32_t side)
 {
     uint32_t self = (uint32_t)p->variables.count;
-    return ADD(p, variables, (struct oracle_variable){type, type_is_integer(type), side, self});
+    return ADD(p, variables,
+               (struct oracle_variable){
+                   .type = type, .integer = type_is_integer(type), .side = side, .pool = self});
 }
 
 uint32_t cleave__oracle_column_find(const struct oracle_program *p, uint32_t reference,
@@ -229,6 +231,7 @@ struct oracle_node *cleave__oracle_null(struct oracle_program *p, uint32_t varia
     if (!node || variable == ORACLE_NONE)
         return &always;
     node->variable = variable;
+    p->variables.data[variable].null_named |= is_null;
     return node;
 }
 

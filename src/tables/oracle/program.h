@@ -56,9 +56,10 @@ struct oracle_list { /* a conjunction under construction */
 
 struct oracle_variable {
     enum cleave_type type;
-    bool integer;  /* its values are integers, so that (3,4) is empty */
-    uint32_t side; /* innermost nullable side it belongs to, or ORACLE_NONE */
-    uint32_t pool; /* union-find parent: variables that some equality ties together */
+    bool integer;    /* its values are integers, so that (3,4) is empty */
+    bool null_named; /* some condition asks whether it is NULL */
+    uint32_t side;   /* innermost nullable side it belongs to, or ORACLE_NONE */
+    uint32_t pool;   /* union-find parent: variables that some equality ties together */
 };
 
 struct oracle_slot { /* column of a reference -> variable */
