@@ -439,9 +439,11 @@ static void add_dimension(struct place *p, uint32_t column,
     bool integer = type == CLEAVE_TYPE_INTEGER || type == CLEAVE_TYPE_BOOLEAN ||
                    type == CLEAVE_TYPE_DATE || type == CLEAVE_TYPE_TIMESTAMP ||
                    type == CLEAVE_TYPE_TIME;
-    p->status =
-        cleave__oracle_cells(values, (uint32_t)count, integer, is_nullable(p->table, column),
-                             p->program->arena, &d->cells, &d->cell_count);
+    bool nullable =
+        is_nullable(p->table, column) ||
+        (d->variable != ORACLE_NONE && p->program->variables.data[d->variable].null_named);
+    p->status = cleave__oracle_cells(values, (uint32_t)count, integer, nullable, p->program->arena,
+                                     &d->cells, &d->cell_count);
     if (p->status != CLEAVE_OK)
         return;
     /* Keep what the conditions allow while other columns are left open. */
