@@ -446,13 +446,13 @@ static enum cleave_verb verb_of(struct words *w, const char *word, size_t length
     return CLEAVE_VERB_OTHER;
 }
 
-void cleave__split_classify(const char *text, size_t length, struct cleave_piece *out)
+static void classify(const char *text, size_t length, struct cleave_piece *out)
 {
     while (length && is_blank((unsigned char)*text)) {
         text++;
         length--;
     }
-    while (length && (is_blank((unsigned char)text[length - 1]) || text[length - 1] == ';'))
+    while (length && is_blank((unsigned char)text[length - 1]))
         length--;
     *out = (struct cleave_piece){.text = text, .length = length};
     struct words w = {text, length, 0};
@@ -466,6 +466,13 @@ void cleave__split_classify(const char *text, size_t length, struct cleave_piece
     out->rest_length = length - w.at;
 }
 
+void cleave__split_classify(const char *text, size_t length, struct cleave_piece *out)
+{
+    while (length && (is_blank((unsigned char)text[length - 1]) || text[length - 1] == ';'))
+        length--;
+    classify(text, length, out);
+}
+
 bool cleave__split_next(const char **at, const char *end, struct cleave_piece *out)
 {
     while (*at < end) {
@@ -476,7 +483,7 @@ bool cleave__split_next(const char **at, const char *end, struct cleave_piece *o
         *at = text + used;
         if (!s.some)
             continue;
-        cleave__split_classify(text, used - ended, out);
+        classify(text, used - ended, out);
         return true;
     }
     return false;

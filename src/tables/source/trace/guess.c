@@ -10,8 +10,8 @@
 enum { SAMPLE_LINES = 2000, READ_OFF = 24 };
 
 static const char *const usual[] = {
-    "%m [%p] %q%u@%d ",
     "%m [%p] ",
+    "%m [%p] %q%u@%d ",
     "%t [%p] ",
     "%t [%p]: ",
     "%t:%r:%u@%d:[%p]:",
@@ -65,7 +65,7 @@ static size_t session_id(const char *s, size_t n)
     size_t i = 0;
     while (i < n && hex(s[i]))
         i++;
-    if (i < 7 || i >= n || s[i] != '.')
+    if (i < 7 || i > 8 || i >= n || s[i] != '.') /* seconds since 1970, in hex */
         return 0;
     size_t dot = i++;
     while (i < n && hex(s[i]))
@@ -136,6 +136,10 @@ static void read_off(const char *s, size_t n, struct writer *w)
             }
         } else if (fresh && (size = session_id(rest, left)) > 0) {
             put(w, "%c", 2);
+        } else if (fresh && digits(rest, left) >= 10 && left > (size = digits(rest, left)) + 3 &&
+                   rest[size] == '.' && digits(rest + size + 1, left - size - 1) == 3) {
+            size += 4;
+            put(w, "%n", 2);
         } else if (fresh && (size = remote(rest, left)) > 0) {
             put(w, "%r", 2);
         } else if (fresh && (size = digits(rest, left)) > 0) {

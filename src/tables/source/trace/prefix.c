@@ -306,7 +306,7 @@ static bool match_free_form(struct matcher *m)
         if (size != SIZE_MAX && size >= 8 && !out->session_id.length &&
             (at + size == head || (s[at + size] != '.' && s[at + size] != ':'))) {
             const char *dot = memchr(s + at, '.', size);
-            if (dot && dot - (s + at) >= 7 && dot + 1 < s + at + size)
+            if (dot && dot - (s + at) >= 7 && dot - (s + at) <= 8 && dot + 1 < s + at + size)
                 out->session_id = (struct cleave_span){s + at, size};
         }
         size = word_start ? digits(s + at, head - at) : 0;
