@@ -196,10 +196,10 @@ enum cleave_status cleave__generator_next(struct cleave_generator *generator,
                                           struct cleave_error *error)
 {
     const char *name = NULL;
-    cleave__script_reset(&generator->script);
+    cleave__draft_reset(&generator->script);
     if (!generator->failed)
         name = generator->ops->next(generator);
-    if (!name || !cleave__script_finish(&generator->script)) {
+    if (!name || !cleave__draft_finish(&generator->script)) {
         generator->failed = true;
         return cleave_error_set(error, CLEAVE_NO_MEMORY, "%s: out of memory",
                                 generator->ops->benchmark.name);
@@ -241,7 +241,7 @@ void cleave__generator_free(struct cleave_generator *generator)
     if (generator->state)
         generator->ops->destroy(generator->state);
     cleave__schema_free(generator->schema);
-    cleave__script_free(&generator->script);
+    cleave__draft_free(&generator->script);
     free(generator);
 }
 

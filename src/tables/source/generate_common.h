@@ -13,23 +13,23 @@
 /* ---- statements of one transaction ---- */
 
 /* `failed` is set when memory runs out and stays set until the next reset. */
-struct cleave_script {
+struct cleave_draft {
     CLEAVE_VECTOR(char) text; /* statements one after the other, each with its NUL */
     CLEAVE_VECTOR(size_t) starts;
     CLEAVE_VECTOR(struct cleave_trace_statement) statements;
     bool failed;
 };
 
-void cleave__script_reset(struct cleave_script *script);
-void cleave__script_free(struct cleave_script *script);
+void cleave__draft_reset(struct cleave_draft *script);
+void cleave__draft_free(struct cleave_draft *script);
 /* One whole statement. */
-void cleave__script_say(struct cleave_script *script, const char *format, ...) CLEAVE_PRINTF(2, 3);
+void cleave__draft_say(struct cleave_draft *script, const char *format, ...) CLEAVE_PRINTF(2, 3);
 /* A statement in pieces: open, add as often as needed, close. */
-void cleave__script_open(struct cleave_script *script);
-void cleave__script_add(struct cleave_script *script, const char *format, ...) CLEAVE_PRINTF(2, 3);
-void cleave__script_close(struct cleave_script *script);
+void cleave__draft_open(struct cleave_draft *script);
+void cleave__draft_add(struct cleave_draft *script, const char *format, ...) CLEAVE_PRINTF(2, 3);
+void cleave__draft_close(struct cleave_draft *script);
 /* Points `statements` at the text; call once, after the last statement. False: out of memory. */
-bool cleave__script_finish(struct cleave_script *script);
+bool cleave__draft_finish(struct cleave_draft *script);
 
 /* ---- contents by hashing ---- */
 
@@ -106,7 +106,7 @@ struct cleave_generator {
     const struct cleave_generate_ops *ops;
     struct cleave_schema *schema;
     struct cleave_random random;
-    struct cleave_script script;
+    struct cleave_draft script;
     uint64_t seed;
     char session[40];
     bool failed; /* memory ran out half way through a transaction: the stream cannot go on */

@@ -210,10 +210,11 @@ static enum cleave_status create(struct cleave_generator *generator,
     if (!e->review_pairs || !e->trust_pairs || !cleave__deck_init(&e->deck, weights[mix], 9) ||
         !draw_pairs(e, EPINIONS_REVIEW, &e->item_order, e->review_pairs, e->reviews) ||
         !draw_pairs(e, EPINIONS_TRUST, &e->user_order, e->trust_pairs, e->trusts)) {
+        cleave_error_set(error, CLEAVE_NO_MEMORY,
+                         "epinions: out of memory for %u reviews and %u trusts", e->reviews,
+                         e->trusts);
         destroy(e);
-        return cleave_error_set(error, CLEAVE_NO_MEMORY,
-                                "epinions: out of memory for %u reviews and %u trusts", e->reviews,
-                                e->trusts);
+        return CLEAVE_NO_MEMORY;
     }
     generator->state = e;
     return CLEAVE_OK;
@@ -315,7 +316,7 @@ static const char *next(struct cleave_generator *generator)
 {
     struct epinions *e = generator->state;
     struct cleave_random *random = &generator->random;
-    struct cleave_script *script = &generator->script;
+    struct cleave_draft *script = &generator->script;
     snprintf(generator->session, sizeof generator->session, "client-%u",
              1 + (unsigned)cleave__random_below(random, e->clients));
     uint32_t kind = cleave__deck_draw(&e->deck, random);
@@ -328,49 +329,49 @@ static const char *next(struct cleave_generator *generator)
     cleave__content_words(value, 24, 64, text);
     switch (kind) {
     case REVIEW_ITEM:
-        cleave__script_say(script,
-                           "SELECT r.a_id, r.u_id, r.rating, i.title FROM review r JOIN item i ON "
-                           "i.i_id = r.i_id WHERE r.i_id = %u ORDER BY r.rating DESC, r.a_id LIMIT "
-                           "10",
-                           item);
+        cleave__draft_say(script,
+                          "SELECT r.a_id, r.u_id, r.rating, i.title FROM review r JOIN item i ON "
+                          "i.i_id = r.i_id WHERE r.i_id = %u ORDER BY r.rating DESC, r.a_id LIMIT "
+                          "10",
+                          item);
         break;
     case REVIEWS_USER:
-        cleave__script_say(script,
-                           "SELECT r.a_id, r.i_id, r.rating, u.name FROM review r JOIN useracct u "
-                           "ON u.u_id = r.u_id WHERE r.u_id = %u ORDER BY r.rating DESC, r.a_id "
-                           "LIMIT 10",
-                           user);
+        cleave__draft_say(script,
+                          "SELECT r.a_id, r.i_id, r.rating, u.name FROM review r JOIN useracct u "
+                          "ON u.u_id = r.u_id WHERE r.u_id = %u ORDER BY r.rating DESC, r.a_id "
+                          "LIMIT 10",
+                          user);
         break;
     case TRUSTED_AVERAGE:
-        cleave__script_say(script,
-                           "SELECT avg(r.rating) FROM review r JOIN trust t ON r.u_id = "
-                           "t.target_u_id WHERE r.i_id = %u AND t.source_u_id = %u",
-                           item, user);
+        cleave__draft_say(script,
+                          "SELECT avg(r.rating) FROM review r JOIN trust t ON r.u_id = "
+                          "t.target_u_id WHERE r.i_id = %u AND t.source_u_id = %u",
+                          item, user);
         break;
     case ITEM_AVERAGE:
-        cleave__script_say(script, "SELECT avg(rating) FROM review WHERE i_id = %u", item);
+        cleave__draft_say(script, "SELECT avg(rating) FROM review WHERE i_id = %u", item);
         break;
     case TRUSTED_REVIEWS:
-        cleave__script_say(script, "SELECT a_id, u_id, rating FROM review WHERE i_id = %u", item);
-        cleave__script_say(script, "SELECT target_u_id, trust FROM trust WHERE source_u_id = %u",
-                           user);
+        cleave__draft_say(script, "SELECT a_id, u_id, rating FROM review WHERE i_id = %u", item);
+        cleave__draft_say(script, "SELECT target_u_id, trust FROM trust WHERE source_u_id = %u",
+                          user);
         break;
     case USER_NAME:
         text[24] = 0;
-        cleave__script_say(script, "UPDATE useracct SET name = '%s' WHERE u_id = %u", text, user);
+        cleave__draft_say(script, "UPDATE useracct SET name = '%s' WHERE u_id = %u", text, user);
         break;
     case ITEM_TITLE:
-        cleave__script_say(script, "UPDATE item SET title = '%s' WHERE i_id = %u", text, item);
+        cleave__draft_say(script, "UPDATE item SET title = '%s' WHERE i_id = %u", text, item);
         break;
     case REVIEW_RATING:
-        cleave__script_say(script, "UPDATE review SET rating = %u WHERE i_id = %u AND u_id = %u",
-                           cleave__content_below(value, 5), item, user);
+        cleave__draft_say(script, "UPDATE review SET rating = %u WHERE i_id = %u AND u_id = %u",
+                          cleave__content_below(value, 5), item, user);
         break;
     default:
-        cleave__script_say(script,
-                           "UPDATE trust SET trust = %u WHERE source_u_id = %u AND target_u_id = "
-                           "%u",
-                           cleave__content_below(value, 2), user, target);
+        cleave__draft_say(script,
+                          "UPDATE trust SET trust = %u WHERE source_u_id = %u AND target_u_id = "
+                          "%u",
+                          cleave__content_below(value, 2), user, target);
         break;
     }
     return kind_names[kind];

@@ -296,49 +296,49 @@ static uint32_t draw_subscriber(struct cleave_generator *generator)
 
 static void get_subscriber(struct cleave_generator *generator, uint32_t s_id)
 {
-    cleave__script_say(&generator->script,
-                       "SELECT s_id, sub_nbr, bit_1, bit_2, bit_3, bit_4, bit_5, bit_6, bit_7, "
-                       "bit_8, bit_9, bit_10, hex_1, hex_2, hex_3, hex_4, hex_5, hex_6, hex_7, "
-                       "hex_8, hex_9, hex_10, byte2_1, byte2_2, byte2_3, byte2_4, byte2_5, "
-                       "byte2_6, byte2_7, byte2_8, byte2_9, byte2_10, msc_location, vlr_location "
-                       "FROM subscriber WHERE s_id = %u",
-                       s_id);
+    cleave__draft_say(&generator->script,
+                      "SELECT s_id, sub_nbr, bit_1, bit_2, bit_3, bit_4, bit_5, bit_6, bit_7, "
+                      "bit_8, bit_9, bit_10, hex_1, hex_2, hex_3, hex_4, hex_5, hex_6, hex_7, "
+                      "hex_8, hex_9, hex_10, byte2_1, byte2_2, byte2_3, byte2_4, byte2_5, "
+                      "byte2_6, byte2_7, byte2_8, byte2_9, byte2_10, msc_location, vlr_location "
+                      "FROM subscriber WHERE s_id = %u",
+                      s_id);
 }
 
 static void get_destination(struct cleave_generator *generator, uint32_t s_id)
 {
     uint32_t type = draw(generator, 1, 4), start = draw(generator, 0, 2) * 8;
-    cleave__script_say(&generator->script,
-                       "SELECT cf.numberx FROM special_facility sf JOIN call_forwarding cf ON "
-                       "cf.s_id = sf.s_id AND cf.sf_type = sf.sf_type WHERE sf.s_id = %u AND "
-                       "sf.sf_type = %u AND sf.is_active = 1 AND cf.start_time <= %u AND "
-                       "cf.end_time > %u",
-                       s_id, type, start, start + draw(generator, 1, 8));
+    cleave__draft_say(&generator->script,
+                      "SELECT cf.numberx FROM special_facility sf JOIN call_forwarding cf ON "
+                      "cf.s_id = sf.s_id AND cf.sf_type = sf.sf_type WHERE sf.s_id = %u AND "
+                      "sf.sf_type = %u AND sf.is_active = 1 AND cf.start_time <= %u AND "
+                      "cf.end_time > %u",
+                      s_id, type, start, start + draw(generator, 1, 8));
 }
 
 static void get_access(struct cleave_generator *generator, uint32_t s_id)
 {
-    cleave__script_say(&generator->script,
-                       "SELECT data1, data2, data3, data4 FROM access_info WHERE s_id = %u AND "
-                       "ai_type = %u",
-                       s_id, draw(generator, 1, 4));
+    cleave__draft_say(&generator->script,
+                      "SELECT data1, data2, data3, data4 FROM access_info WHERE s_id = %u AND "
+                      "ai_type = %u",
+                      s_id, draw(generator, 1, 4));
 }
 
 static void update_subscriber(struct cleave_generator *generator, uint32_t s_id)
 {
     uint32_t bit = draw(generator, 0, 1), data = draw(generator, 0, 255);
-    cleave__script_say(&generator->script, "UPDATE subscriber SET bit_1 = %u WHERE s_id = %u", bit,
-                       s_id);
-    cleave__script_say(&generator->script,
-                       "UPDATE special_facility SET data_a = %u WHERE s_id = %u AND sf_type = %u",
-                       data, s_id, draw(generator, 1, 4));
+    cleave__draft_say(&generator->script, "UPDATE subscriber SET bit_1 = %u WHERE s_id = %u", bit,
+                      s_id);
+    cleave__draft_say(&generator->script,
+                      "UPDATE special_facility SET data_a = %u WHERE s_id = %u AND sf_type = %u",
+                      data, s_id, draw(generator, 1, 4));
 }
 
 static void update_location(struct cleave_generator *generator, uint32_t s_id)
 {
-    cleave__script_say(&generator->script,
-                       "UPDATE subscriber SET vlr_location = %u WHERE sub_nbr = '%015u'",
-                       draw(generator, 1, UINT32_MAX), s_id);
+    cleave__draft_say(&generator->script,
+                      "UPDATE subscriber SET vlr_location = %u WHERE sub_nbr = '%015u'",
+                      draw(generator, 1, UINT32_MAX), s_id);
 }
 
 static void insert_forwarding(struct cleave_generator *generator, uint32_t s_id)
@@ -351,25 +351,25 @@ static void insert_forwarding(struct cleave_generator *generator, uint32_t s_id)
     uint32_t start = draw(generator, 0, 2) * 8, end = start + draw(generator, 1, 8);
     char number[16];
     cleave__content_digits(cleave__random_next(&generator->random), 15, number);
-    cleave__script_say(&generator->script, "SELECT s_id FROM subscriber WHERE sub_nbr = '%015u'",
-                       s_id);
-    cleave__script_say(&generator->script, "SELECT sf_type FROM special_facility WHERE s_id = %u",
-                       s_id);
-    cleave__script_say(&generator->script,
-                       "INSERT INTO call_forwarding (s_id, sf_type, start_time, end_time, numberx) "
-                       "VALUES (%u, %u, %u, %u, '%s') ON CONFLICT DO NOTHING",
-                       s_id, type, start, end, number);
+    cleave__draft_say(&generator->script, "SELECT s_id FROM subscriber WHERE sub_nbr = '%015u'",
+                      s_id);
+    cleave__draft_say(&generator->script, "SELECT sf_type FROM special_facility WHERE s_id = %u",
+                      s_id);
+    cleave__draft_say(&generator->script,
+                      "INSERT INTO call_forwarding (s_id, sf_type, start_time, end_time, numberx) "
+                      "VALUES (%u, %u, %u, %u, '%s') ON CONFLICT DO NOTHING",
+                      s_id, type, start, end, number);
 }
 
 static void delete_forwarding(struct cleave_generator *generator, uint32_t s_id)
 {
     uint32_t type = draw(generator, 1, 4), start = draw(generator, 0, 2) * 8;
-    cleave__script_say(&generator->script, "SELECT s_id FROM subscriber WHERE sub_nbr = '%015u'",
-                       s_id);
-    cleave__script_say(&generator->script,
-                       "DELETE FROM call_forwarding WHERE s_id = %u AND sf_type = %u AND "
-                       "start_time = %u",
-                       s_id, type, start);
+    cleave__draft_say(&generator->script, "SELECT s_id FROM subscriber WHERE sub_nbr = '%015u'",
+                      s_id);
+    cleave__draft_say(&generator->script,
+                      "DELETE FROM call_forwarding WHERE s_id = %u AND sf_type = %u AND "
+                      "start_time = %u",
+                      s_id, type, start);
 }
 
 static const char *next(struct cleave_generator *generator)

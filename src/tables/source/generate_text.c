@@ -11,7 +11,7 @@
 
 /* ---- scripts ---- */
 
-void cleave__script_reset(struct cleave_script *script)
+void cleave__draft_reset(struct cleave_draft *script)
 {
     script->text.count = 0;
     script->starts.count = 0;
@@ -19,14 +19,14 @@ void cleave__script_reset(struct cleave_script *script)
     script->failed = false;
 }
 
-void cleave__script_free(struct cleave_script *script)
+void cleave__draft_free(struct cleave_draft *script)
 {
     CLEAVE_VECTOR_FREE(&script->text);
     CLEAVE_VECTOR_FREE(&script->starts);
     CLEAVE_VECTOR_FREE(&script->statements);
 }
 
-static void add(struct cleave_script *script, const char *format, va_list arguments)
+static void add(struct cleave_draft *script, const char *format, va_list arguments)
 {
     if (script->failed)
         return;
@@ -48,13 +48,13 @@ static void add(struct cleave_script *script, const char *format, va_list argume
     va_end(again);
 }
 
-void cleave__script_open(struct cleave_script *script)
+void cleave__draft_open(struct cleave_draft *script)
 {
     if (!script->failed && !CLEAVE_PUSH(&script->starts, script->text.count))
         script->failed = true;
 }
 
-void cleave__script_add(struct cleave_script *script, const char *format, ...)
+void cleave__draft_add(struct cleave_draft *script, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -62,23 +62,23 @@ void cleave__script_add(struct cleave_script *script, const char *format, ...)
     va_end(arguments);
 }
 
-void cleave__script_close(struct cleave_script *script)
+void cleave__draft_close(struct cleave_draft *script)
 {
     if (!script->failed && !CLEAVE_PUSH(&script->text, 0))
         script->failed = true;
 }
 
-void cleave__script_say(struct cleave_script *script, const char *format, ...)
+void cleave__draft_say(struct cleave_draft *script, const char *format, ...)
 {
-    cleave__script_open(script);
+    cleave__draft_open(script);
     va_list arguments;
     va_start(arguments, format);
     add(script, format, arguments);
     va_end(arguments);
-    cleave__script_close(script);
+    cleave__draft_close(script);
 }
 
-bool cleave__script_finish(struct cleave_script *script)
+bool cleave__draft_finish(struct cleave_draft *script)
 {
     if (script->failed || !CLEAVE_RESERVE(&script->statements, script->starts.count))
         return false;

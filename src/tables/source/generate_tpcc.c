@@ -96,9 +96,10 @@ static enum cleave_status create(struct cleave_generator *generator,
     tpcc->districts = calloc(terminals, sizeof *tpcc->districts);
     if (!tpcc->warehouse_order || !tpcc->terminal_order || !tpcc->districts ||
         !cleave__deck_init(&tpcc->deck, weights, 5)) {
+        cleave_error_set(error, CLEAVE_NO_MEMORY, "tpcc: out of memory for %u warehouses",
+                         tpcc->warehouses);
         destroy(tpcc);
-        return cleave_error_set(error, CLEAVE_NO_MEMORY, "tpcc: out of memory for %u warehouses",
-                                tpcc->warehouses);
+        return CLEAVE_NO_MEMORY;
     }
     for (uint32_t i = 0; i < terminals; i++) {
         tpcc->districts[i] = (struct tpcc_district){tpcc->customers + 1, tpcc->first_undelivered};
