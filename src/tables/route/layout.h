@@ -3,8 +3,8 @@
  *
  * A row of table T lives:
  *   1. on every shard, when T is replicated;
- *   2. else, if it lies in an exception (a rectangle over at most two columns), on that one's shard.
- *      Exceptions of a table do not overlap;
+ *   2. else, if it lies in an exception (a rectangle over at most two columns), on that one's
+ * shard. Exceptions of a table do not overlap;
  *   3. else where T's key map sends the value of T's key column: explicit entry first, then the
  *      map's default. NULL goes to shard 0 unless the map has an explicit NULL entry.
  *
@@ -21,7 +21,7 @@ enum cleave_map_default {
     CLEAVE_MAP_HASH,        /* hash(value) mod k, cleave__value_hash */
     CLEAVE_MAP_ROUND_ROBIN, /* integers: value mod k; other kinds: hash mod k */
     CLEAVE_MAP_RANGE,       /* shard i holds [bounds[i-1], bounds[i]) */
-    CLEAVE_MAP_NEAREST,     /* the shard of the nearest explicit entry at or below, else the first */
+    CLEAVE_MAP_NEAREST, /* the shard of the nearest explicit entry at or below, else the first */
 };
 
 struct cleave_key_map {

@@ -25,6 +25,7 @@ void cleave__lookup_release(struct cleave_lookup *lookup)
         return;
     cleave__arena_free(&lookup->schema.arena);
     cleave__intern_free(&lookup->schema.names);
+    cleave__intern_free(&lookup->schema.aliases);
     free(lookup->bytes);
     free(lookup);
 }

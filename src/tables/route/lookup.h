@@ -1,7 +1,8 @@
 /* The lookup table: a layout made compact. Built in memory, or opened from a file.
  *
  * Integer maps cost at most 8 bytes an entry and answer in tens of nanoseconds; see lookup.c for
- * the structure and docs/lookup-table.md for the file. Immutable, so any number of threads may ask. */
+ * the structure and docs/lookup-table.md for the file. Immutable, so any number of threads may ask.
+ */
 #ifndef CLEAVE_TABLES_ROUTE_LOOKUP_H
 #define CLEAVE_TABLES_ROUTE_LOOKUP_H
 
@@ -27,8 +28,8 @@ bool cleave__lookup_replicated(const struct cleave_lookup *lookup, uint32_t tabl
 uint32_t cleave__lookup_row(const struct cleave_lookup *lookup, uint32_t table,
                             const struct cleave_value *values, uint32_t value_count);
 
-/* Adds to `shards` every shard that may hold a row of the box (the table must not be replicated). An
- * `insert` box without a value for the key column may go anywhere. Never misses a shard. */
+/* Adds to `shards` every shard that may hold a row of the box (the table must not be replicated).
+ * An `insert` box without a value for the key column may go anywhere. Never misses a shard. */
 void cleave__lookup_box(const struct cleave_lookup *lookup, uint32_t table,
                         const struct cleave_box *box, bool insert, struct cleave_shardset *shards);
 

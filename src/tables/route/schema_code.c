@@ -1,4 +1,4 @@
-/* The schema section of a lookup table: what routing SQL needs of the schema. Sizes and statistics
+/* The schema section of a lookup table: what routing SQL needs of the schema: sizes and statistics
  * stay out. Texts are a length and bytes; numbers are varints; columns are indices. */
 #include "tables/route/image.h"
 
@@ -52,6 +52,14 @@ void cleave__schema_encode(const struct cleave_schema *schema, struct cleave_wri
     cleave__put_varint(out, schema->table_count);
     for (uint32_t i = 0; i < schema->table_count; i++)
         put_table(out, &schema->tables[i]);
+    cleave__put_varint(out, schema->aliases.count);
+    for (uint32_t i = 0; i < schema->aliases.count; i++) {
+        cleave__put_text(out, schema->aliases.entries[i].bytes, schema->aliases.entries[i].length);
+        cleave__put_varint(out, schema->alias_tables[i] == CLEAVE_ABSENT
+                                    ? 0
+                                    : (uint64_t)schema->alias_tables[i] + 1);
+        cleave__put8(out, schema->alias_public[i]);
+    }
 }
 
 /* Reading: the reader's `failed` stands for a broken rule, NULL without it for no memory. */
@@ -172,6 +180,34 @@ static bool get_table(struct cleave_reader *reader, struct cleave_schema *schema
     return true;
 }
 
+static bool get_aliases(struct cleave_reader *reader, struct cleave_schema *schema)
+{
+    struct cleave_arena *arena = &schema->arena;
+    uint32_t count = get_many(reader);
+    schema->alias_tables = cleave__arena_array(arena, count, sizeof *schema->alias_tables);
+    schema->alias_public = cleave__arena_array(arena, count, sizeof *schema->alias_public);
+    if (!schema->alias_tables || !schema->alias_public)
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        size_t length;
+        const char *name = get_string(reader, arena, &length);
+        if (!name)
+            return false;
+        uint32_t id = cleave__intern_add(&schema->aliases, name, length);
+        if (id == CLEAVE_INTERN_NONE)
+            return false;
+        uint32_t table = cleave__get_count(reader, schema->table_count);
+        uint8_t is_public = cleave__get8(reader);
+        if (id != i || is_public > 1 || (is_public && !table)) {
+            reader->failed = true;
+            return false;
+        }
+        schema->alias_tables[i] = table ? table - 1 : CLEAVE_ABSENT;
+        schema->alias_public[i] = is_public;
+    }
+    return true;
+}
+
 static bool targets_exist(const struct cleave_schema *schema)
 {
     for (uint32_t i = 0; i < schema->table_count; i++) {
@@ -204,5 +240,10 @@ enum cleave_status cleave__schema_decode(struct cleave_reader *reader, struct cl
         if (!taken)
             return CLEAVE_NO_MEMORY;
     }
+    bool taken = get_aliases(reader, out);
+    if (reader->failed)
+        return CLEAVE_CORRUPT;
+    if (!taken)
+        return CLEAVE_NO_MEMORY;
     return reader->at == reader->end && targets_exist(out) ? CLEAVE_OK : CLEAVE_CORRUPT;
 }
