@@ -19,6 +19,17 @@ static void put_values(const struct cleave_column *column, const char *label, ui
     }
 }
 
+/* What constants of each column are read as; a view's columns are not always known from DDL. */
+static void print_types(const struct cleave_schema *schema)
+{
+    for (uint32_t t = 0; t < schema->table_count; t++) {
+        const struct cleave_table *table = &schema->tables[t];
+        for (uint32_t c = 0; c < table->column_count && !table->view; c++)
+            printf("%s.%s is %s\n", table->name, table->columns[c].name,
+                   cleave__type_name(table->columns[c].type));
+    }
+}
+
 static void print_sizes(const struct cleave_schema *schema)
 {
     for (uint32_t t = 0; t < schema->table_count; t++) {
@@ -64,6 +75,7 @@ int main(int count, char **arguments)
     char *text = schema_describe(schema, false);
     fputs(text, stdout);
     free(text);
+    print_types(schema);
     if (values)
         print_sizes(schema);
     cleave__schema_free(schema);

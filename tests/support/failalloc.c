@@ -17,6 +17,8 @@
 static atomic_ullong allocations; /* since the attempt began */
 static atomic_ullong failing;     /* which of them fails; 0: none, not counting */
 static atomic_bool failed;
+static atomic_bool one_thread;           /* only the thread below counts */
+static _Thread_local bool is_the_thread; /* the one that called failalloc_run_thread */
 
 int __lsan_do_recoverable_leak_check(void) __attribute__((weak));
 
@@ -44,6 +46,8 @@ int __wrap_asprintf(char **out, const char *format, ...);
 static bool refuse(void)
 {
     unsigned long long target = atomic_load(&failing);
+    if (target && atomic_load(&one_thread) && !is_the_thread)
+        return false;
     if (target == 0 || atomic_fetch_add(&allocations, 1) + 1 != target)
         return false;
     atomic_store(&failed, true);
@@ -135,4 +139,15 @@ bool failalloc_run(const char *name, bool (*attempt)(void *context), void *conte
         if (last)
             return true;
     }
+}
+
+bool failalloc_run_thread(const char *name, bool (*attempt)(void *context), void *context,
+                          unsigned every)
+{
+    is_the_thread = true;
+    atomic_store(&one_thread, true);
+    bool right = failalloc_run(name, attempt, context, every);
+    atomic_store(&one_thread, false);
+    is_the_thread = false;
+    return right;
 }

@@ -10,5 +10,9 @@
  * wrong (a crash or leak is found by the sanitizers; success despite a failed allocation is fine).
  * `every` > 1 tries each every-th N only. */
 bool failalloc_run(const char *name, bool (*attempt)(void *context), void *context, unsigned every);
+/* The same, but only allocations of the calling thread count: for code that runs libpg_query, which
+ * works on a thread of its own and ends the process when its first allocation fails. */
+bool failalloc_run_thread(const char *name, bool (*attempt)(void *context), void *context,
+                          unsigned every);
 
 #endif
