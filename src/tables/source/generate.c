@@ -264,25 +264,62 @@ void cleave__size_table(struct cleave_schema *schema, const char *name, double r
     table->size_origin = CLEAVE_SIZE_GIVEN;
 }
 
+static struct cleave_column *column_named(struct cleave_schema *schema, const char *name,
+                                          const char *column)
+{
+    struct cleave_table *table = table_named(schema, name);
+    uint32_t index = table ? cleave__schema_column(table, column, strlen(column)) : CLEAVE_ABSENT;
+    return index == CLEAVE_ABSENT ? NULL : &table->columns[index];
+}
+
 bool cleave__size_column(struct cleave_schema *schema, const char *name, const char *column,
                          int64_t low, int64_t high)
 {
-    struct cleave_table *table = table_named(schema, name);
-    if (!table || high < low)
-        return true;
-    uint32_t index = cleave__schema_column(table, column, strlen(column));
-    if (index == CLEAVE_ABSENT)
+    struct cleave_column *found = column_named(schema, name, column);
+    if (!found || high < low)
         return true;
     struct cleave_value *bounds = cleave__arena_array(&schema->arena, 2, sizeof *bounds);
     if (!bounds)
         return false;
     bounds[0] = (struct cleave_value){.kind = CLEAVE_INTEGER, .integer = low};
     bounds[1] = (struct cleave_value){.kind = CLEAVE_INTEGER, .integer = high};
-    table->columns[index].stats = (struct cleave_column_stats){
+    found->stats = (struct cleave_column_stats){
         .known = true,
         .distinct = (double)(high - low + 1),
         .width = 4,
         .bound_count = high > low ? 2 : 0,
+        .bounds = bounds,
+    };
+    return true;
+}
+
+bool cleave__size_digits(struct cleave_schema *schema, const char *name, const char *column,
+                         uint32_t count, int digits)
+{
+    enum { BOUNDS = 101 }; /* as many as PostgreSQL keeps by default */
+    struct cleave_column *found = column_named(schema, name, column);
+    uint32_t bounds_wanted = count < BOUNDS ? count : BOUNDS;
+    if (!found || bounds_wanted < 2)
+        return true;
+    struct cleave_value *bounds =
+        cleave__arena_array(&schema->arena, bounds_wanted, sizeof *bounds);
+    if (!bounds)
+        return false;
+    for (uint32_t i = 0; i < bounds_wanted; i++) {
+        char text[32];
+        uint32_t number = 1 + (uint32_t)((uint64_t)(count - 1) * i / (bounds_wanted - 1));
+        int length = snprintf(text, sizeof text, "%0*u", digits, number);
+        const char *copy = cleave__arena_copy(&schema->arena, text, (size_t)length);
+        if (!copy)
+            return false;
+        bounds[i] =
+            (struct cleave_value){.kind = CLEAVE_TEXT, .length = (uint32_t)length, .text = copy};
+    }
+    found->stats = (struct cleave_column_stats){
+        .known = true,
+        .distinct = count,
+        .width = digits + 1,
+        .bound_count = bounds_wanted,
         .bounds = bounds,
     };
     return true;

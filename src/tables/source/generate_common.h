@@ -44,7 +44,8 @@ void cleave__content_letters(uint64_t hash, uint32_t low, uint32_t high, char *o
 void cleave__content_digits(uint64_t hash, uint32_t length, char *out);
 /* Readable filler: short words, low..high bytes and a NUL. */
 void cleave__content_words(uint64_t hash, uint32_t low, uint32_t high, char *out);
-/* "2026-01-01 00:00:00.000" plus so many milliseconds (may be negative); 24 bytes with the NUL. */
+/* 2026-01-01 plus so many milliseconds (may be negative), as PostgreSQL prints a timestamp:
+ * "2026-01-01 00:00:01.5". */
 enum { CLEAVE_STAMP_BYTES = 40 };
 void cleave__content_stamp(int64_t milliseconds, char out[CLEAVE_STAMP_BYTES]);
 
@@ -159,5 +160,9 @@ void cleave__size_table(struct cleave_schema *schema, const char *table, double 
 /* An integer column spread evenly over low..high; false when memory is out. */
 bool cleave__size_column(struct cleave_schema *schema, const char *table, const char *column,
                          int64_t low, int64_t high);
+/* A text column that holds the numbers 1..count, each once, in `digits` digits with zeroes ahead.
+ */
+bool cleave__size_digits(struct cleave_schema *schema, const char *table, const char *column,
+                         uint32_t count, int digits);
 
 #endif

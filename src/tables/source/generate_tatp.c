@@ -273,7 +273,8 @@ static bool sizes(struct cleave_generator *generator)
         if (!cleave__size_column(schema, tables[i], "s_id", 1, tatp->subscribers))
             return false;
     }
-    return cleave__size_column(schema, "access_info", "ai_type", 1, 4) &&
+    return cleave__size_digits(schema, "subscriber", "sub_nbr", tatp->subscribers, 15) &&
+           cleave__size_column(schema, "access_info", "ai_type", 1, 4) &&
            cleave__size_column(schema, "special_facility", "sf_type", 1, 4) &&
            cleave__size_column(schema, "call_forwarding", "sf_type", 1, 4);
 }

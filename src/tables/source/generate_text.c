@@ -191,7 +191,11 @@ void cleave__content_stamp(int64_t milliseconds, char out[CLEAVE_STAMP_BYTES])
     int64_t day = day_of_year - (153 * month + 2) / 5 + 1;
     month = month < 10 ? month + 3 : month - 9;
     int64_t year = year_of_era + era * 400 + (month <= 2);
-    snprintf(out, CLEAVE_STAMP_BYTES, "%04d-%02d-%02d %02d:%02d:%02d.%03d", (int)year, (int)month,
-             (int)day, (int)(rest / 3600000), (int)(rest / 60000 % 60), (int)(rest / 1000 % 60),
-             (int)(rest % 1000));
+    int length = snprintf(out, CLEAVE_STAMP_BYTES, "%04d-%02d-%02d %02d:%02d:%02d.%03d", (int)year,
+                          (int)month, (int)day, (int)(rest / 3600000), (int)(rest / 60000 % 60),
+                          (int)(rest / 1000 % 60), (int)(rest % 1000));
+    while (out[length - 1] == '0' && rest % 1000)
+        out[--length] = 0;
+    if (rest % 1000 == 0)
+        out[length - 4] = 0;
 }
