@@ -121,8 +121,8 @@ static enum cleave_status split(struct cleave_case *kase, double fraction,
                                 struct cleave_error *error)
 {
     struct cleave_workload whole = kase->train;
-    uint32_t cut = whole.transactions -
-                   (uint32_t)((double)whole.transactions * (fraction < 0 ? 0 : fraction));
+    uint32_t cut =
+        whole.transactions - (uint32_t)((double)whole.transactions * (fraction < 0 ? 0 : fraction));
     cleave__workload_init(&kase->train, whole.schema);
     enum cleave_status status = CLEAVE_OK;
     for (uint32_t t = 0; !status && t < whole.transactions; t++)
@@ -212,9 +212,9 @@ enum cleave_status cleave__case_load(const struct cleave_case_source *source,
         status = read_traces(source, kase, source->traces, source->trace_count, &kase->train,
                              &kase->kept_train, error);
         if (!status && source->held_out_trace_count)
-            status = read_traces(source, kase, source->held_out_traces,
-                                 source->held_out_trace_count, &kase->held_out,
-                                 &kase->kept_held_out, error);
+            status =
+                read_traces(source, kase, source->held_out_traces, source->held_out_trace_count,
+                            &kase->held_out, &kase->kept_held_out, error);
         else if (!status)
             status = split(kase, source->held_out_fraction, error);
     }

@@ -44,7 +44,7 @@ struct cleave_case {
     struct cleave_kept kept_train, kept_held_out;
     struct cleave_arena arena;
     struct cleave_trace_counters counters; /* summed over all files; zero for a benchmark */
-    const char *format;                    /* what the traces turned out to be; NULL for a benchmark */
+    const char *format; /* what the traces turned out to be; NULL for a benchmark */
     const char *benchmark;
     uint32_t sizes_estimated; /* tables whose row counts were guessed from the trace */
     bool schema_inferred;

@@ -74,9 +74,9 @@ static enum cleave_status recount_part(struct recount *recount, const struct cle
         if (progress && progress->report && recount->done % 64 == 0)
             progress->report(progress->context, "recounting", recount->done, recount->total);
         recount->done++;
-        enum cleave_status status = cleave__oracle_count(
-            recount->oracle, &kept->list.data[i], recount->layouts, comparison->result_count,
-            recount->counts, recount->verdicts, error);
+        enum cleave_status status = cleave__oracle_count(recount->oracle, &kept->list.data[i],
+                                                         recount->layouts, comparison->result_count,
+                                                         recount->counts, recount->verdicts, error);
         if (status)
             return status;
         comparison->verified_transactions++;
@@ -97,8 +97,7 @@ static enum cleave_status recount_part(struct recount *recount, const struct cle
                      : recount->verdicts[r] == 0 ? "local"
                                                  : "as touching no table",
                      first->text);
-            comparison->disagreement =
-                cleave__arena_copy(&comparison->arena, words, strlen(words));
+            comparison->disagreement = cleave__arena_copy(&comparison->arena, words, strlen(words));
             if (!comparison->disagreement)
                 return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for the recount");
         }
@@ -108,8 +107,7 @@ static enum cleave_status recount_part(struct recount *recount, const struct cle
 
 static enum cleave_status verify(const struct cleave_case *kase,
                                  struct cleave_comparison *comparison,
-                                 const struct cleave_progress *progress,
-                                 struct cleave_error *error)
+                                 const struct cleave_progress *progress, struct cleave_error *error)
 {
     uint32_t count = comparison->result_count;
     struct recount recount = {.kase = kase, .comparison = comparison, .progress = progress};
@@ -130,8 +128,7 @@ static enum cleave_status verify(const struct cleave_case *kase,
     if (!status)
         status = recount_part(&recount, &kase->kept_train, &kase->train, "training", error);
     if (!status)
-        status =
-            recount_part(&recount, &kase->kept_held_out, &kase->held_out, "held-out", error);
+        status = recount_part(&recount, &kase->kept_held_out, &kase->held_out, "held-out", error);
     cleave__oracle_free(recount.oracle);
     free(recount.layouts);
     free(recount.verdicts);
@@ -141,8 +138,7 @@ static enum cleave_status verify(const struct cleave_case *kase,
 
 enum cleave_status cleave__compare(const struct cleave_case *kase,
                                    const struct cleave_scheme *const *schemes, uint32_t count,
-                                   uint32_t shards, uint64_t seed,
-                                   const struct cleave_steer *steer,
+                                   uint32_t shards, uint64_t seed, const struct cleave_steer *steer,
                                    const struct cleave_progress *progress,
                                    struct cleave_comparison *out, struct cleave_error *error)
 {

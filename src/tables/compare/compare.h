@@ -9,11 +9,11 @@
 /* What a placement is worth: the numbers that steering, comparing and the page all show. */
 struct cleave_evaluation {
     struct cleave_count train, held_out;
-    double *sizes;        /* [shards], see cleave__shard_sizes */
-    double skew_factor;   /* on the training part */
+    double *sizes;      /* [shards], see cleave__shard_sizes */
+    double skew_factor; /* on the training part */
     double imbalance_size, imbalance_access;
-    double bottleneck;    /* work of the busiest shard / work of all, unsharded = 1 */
-    bool feasible;        /* within every node's capacities */
+    double bottleneck;      /* work of the busiest shard / work of all, unsharded = 1 */
+    bool feasible;          /* within every node's capacities */
     const char *infeasible; /* which limit is passed, by how much; "" */
     size_t lookup_bytes;
 };
@@ -46,8 +46,7 @@ struct cleave_comparison {
 /* Places and evaluates `schemes` [count]; recounts the raw transactions that the case kept. */
 enum cleave_status cleave__compare(const struct cleave_case *kase,
                                    const struct cleave_scheme *const *schemes, uint32_t count,
-                                   uint32_t shards, uint64_t seed,
-                                   const struct cleave_steer *steer,
+                                   uint32_t shards, uint64_t seed, const struct cleave_steer *steer,
                                    const struct cleave_progress *progress,
                                    struct cleave_comparison *out, struct cleave_error *error);
 void cleave__comparison_free(struct cleave_comparison *comparison);

@@ -18,8 +18,9 @@ enum cleave_status cleave__count(const struct cleave_lookup *lookup,
                                  struct cleave_arena *arena, struct cleave_count *out,
                                  struct cleave_error *error);
 
-/* Estimated size of each shard ([shards], in `arena`), copies included, in bytes where every table's
- * row bytes are known, else in rows: explicit values by selectivity, the rest as the default says. */
+/* Estimated size of each shard ([shards], in `arena`), copies included, in bytes where every
+ * table's row bytes are known, else in rows: explicit values by selectivity, the rest as the
+ * default says. */
 enum cleave_status cleave__shard_sizes(const struct cleave_layout *layout,
                                        const struct cleave_workload *workload,
                                        const struct cleave_lookup *lookup,

@@ -5,8 +5,9 @@
 #include "tables/compare/compare.h"
 
 /* Checks each node's limits; the first one passed goes into words. */
-static bool check_nodes(const struct cleave_steer *steer, const struct cleave_evaluation *evaluation,
-                        uint32_t shards, char *words, size_t size)
+static bool check_nodes(const struct cleave_steer *steer,
+                        const struct cleave_evaluation *evaluation, uint32_t shards, char *words,
+                        size_t size)
 {
     words[0] = 0;
     for (uint32_t s = 0; s < steer->node_count && s < shards; s++) {
@@ -45,8 +46,8 @@ enum cleave_status cleave__evaluate(const struct cleave_case *kase,
         status = cleave__shard_sizes(layout, &kase->train, lookup, arena, &e.sizes, error);
     if (status)
         return status;
-    e.skew_factor = cleave__skew_factor(layout->shards, e.sizes, e.train.accesses, steer->alpha,
-                                        steer->beta);
+    e.skew_factor =
+        cleave__skew_factor(layout->shards, e.sizes, e.train.accesses, steer->alpha, steer->beta);
     e.imbalance_size = cleave__imbalance(e.sizes, layout->shards);
     e.imbalance_access = cleave__imbalance(e.train.accesses, layout->shards);
     for (uint32_t s = 0; s < layout->shards; s++) {

@@ -6,9 +6,9 @@
 
 #include "tables/scheme/scheme.h"
 
-static enum cleave_status start(const struct cleave_scheme_input *input,
-                                struct cleave_arena *arena, struct cleave_layout *layout,
-                                const char **notes, struct cleave_error *error)
+static enum cleave_status start(const struct cleave_scheme_input *input, struct cleave_arena *arena,
+                                struct cleave_layout *layout, const char **notes,
+                                struct cleave_error *error)
 {
     if (notes)
         *notes = "";
@@ -55,8 +55,7 @@ static bool collect_values(const struct cleave_scheme_input *input,
             continue;
         const struct cleave_term *term = cleave__box_term(&box->box, key);
         for (uint32_t r = 0; ok && term && r < term->range_count; r++) {
-            if (cleave__range_is_point(&term->ranges[r]) &&
-                term->ranges[r].low.kind != CLEAVE_NULL)
+            if (cleave__range_is_point(&term->ranges[r]) && term->ranges[r].low.kind != CLEAVE_NULL)
                 ok = CLEAVE_PUSH(&values, term->ranges[r].low);
         }
     }
@@ -121,8 +120,7 @@ enum cleave_status cleave__place_pkr(const struct cleave_scheme_input *input,
     if (status)
         return status;
     uint32_t tables = input->schema->table_count;
-    struct cleave_key_map *maps =
-        cleave__arena_zalloc(arena, ((size_t)tables + 1) * sizeof *maps);
+    struct cleave_key_map *maps = cleave__arena_zalloc(arena, ((size_t)tables + 1) * sizeof *maps);
     uint32_t *roots = malloc(((size_t)tables + 1) * sizeof *roots);
     uint32_t count = 0;
     bool ok = maps && roots;

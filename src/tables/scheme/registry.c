@@ -5,7 +5,8 @@
 #include "tables/scheme/scheme.h"
 
 static const struct cleave_scheme schemes[] = {
-    {"HGP", "hypergraph partitioning of tuple groups, with rules for unseen keys", cleave__place_hgp},
+    {"HGP", "hypergraph partitioning of tuple groups, with rules for unseen keys",
+     cleave__place_hgp},
     {"SH", "hash by the key of the root table, followed along foreign keys", cleave__place_sh},
     {"PKH", "hash by the first primary-key column of each table", cleave__place_pkh},
     {"PKR", "ranges of the first primary-key column of each table", cleave__place_pkr},
@@ -32,8 +33,8 @@ bool cleave__layout_start(const struct cleave_schema *schema, uint32_t shards,
                           struct cleave_arena *arena, struct cleave_layout *layout)
 {
     struct cleave_layout start = {.schema = schema, .shards = shards, .arena = arena};
-    start.tables = cleave__arena_zalloc(arena, ((size_t)schema->table_count + 1) *
-                                                   sizeof *start.tables);
+    start.tables =
+        cleave__arena_zalloc(arena, ((size_t)schema->table_count + 1) * sizeof *start.tables);
     start.maps = cleave__arena_zalloc(arena, sizeof *start.maps);
     if (!start.tables || !start.maps)
         return false;

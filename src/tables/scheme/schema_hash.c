@@ -1,8 +1,9 @@
-/* SH, schema hashing: the partitioning keys follow the foreign keys. The root is the table that most
- * tables reach along their foreign keys (ties: the most rows, then the first); its primary key's
- * first column is the key, and each table that reaches it is hashed by the column that carries that
- * value. Tables that do not reach the root are small reference tables in the schemas that this is
- * meant for: one copy on every shard. Source: seed 002, section 4 (its reference 17). */
+/* SH, schema hashing: the partitioning keys follow the foreign keys. The root is the table that
+ * most tables reach along their foreign keys (ties: the most rows, then the first); its primary
+ * key's first column is the key, and each table that reaches it is hashed by the column that
+ * carries that value. Tables that do not reach the root are small reference tables in the schemas
+ * that this is meant for: one copy on every shard. Source: seed 002, section 4 (its reference 17).
+ */
 #include <stdlib.h>
 #include <string.h>
 

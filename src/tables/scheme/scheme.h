@@ -56,8 +56,8 @@ enum cleave_status cleave__place_allr(const struct cleave_scheme_input *input,
                                       struct cleave_arena *arena, struct cleave_layout *layout,
                                       const char **notes, struct cleave_error *error);
 
-/* A layout with one map (hash default) and every table keyed by its first primary-key column (or its
- * first column): what schemes start from. False when memory is out. */
+/* A layout with one map (hash default) and every table keyed by its first primary-key column (or
+ * its first column): what schemes start from. False when memory is out. */
 bool cleave__layout_start(const struct cleave_schema *schema, uint32_t shards,
                           struct cleave_arena *arena, struct cleave_layout *layout);
 

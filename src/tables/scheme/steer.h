@@ -37,9 +37,9 @@ struct cleave_node { /* one shard's machine; 0 means no limit, share 0 means equ
 };
 
 struct cleave_steer {
-    bool replication;   /* tables may be replicated */
-    bool derived_keys;  /* columns that spell another's number may route */
-    bool exceptions;    /* rows may leave their rule when that saves transactions */
+    bool replication;    /* tables may be replicated */
+    bool derived_keys;   /* columns that spell another's number may route */
+    bool exceptions;     /* rows may leave their rule when that saves transactions */
     uint32_t attributes; /* k: the most accessed attributes that cut a table into groups */
     double epsilon;      /* balance aimed at, size and accesses each */
     bool strict;         /* balance before distributed transactions */
@@ -48,7 +48,7 @@ struct cleave_steer {
     uint32_t iterations, split_top;    /* refine: budget, groups split an iteration */
     bool rank_by_ratio;                /* refine: rank by size / access, else by size */
     double coordination;               /* work of a distributed transaction's part, local = 1 */
-    struct cleave_node *nodes;         /* [node_count], by shard; fewer than shards: rest unlimited */
+    struct cleave_node *nodes; /* [node_count], by shard; fewer than shards: rest unlimited */
     uint32_t node_count;
     struct cleave_table_steer *tables;
     uint32_t table_count;
@@ -57,8 +57,10 @@ struct cleave_steer {
 };
 
 #define CLEAVE_STEER_DEFAULTS                                                                      \
-    {.replication = true, .derived_keys = true, .exceptions = true, .attributes = 2,               \
-     .epsilon = 0.10, .alpha = 0.5, .beta = 0.5, .size_weight = 1, .access_weight = 1,             \
-     .iterations = 10, .split_top = 20, .coordination = 2.0}
+    {                                                                                              \
+        .replication = true, .derived_keys = true, .exceptions = true, .attributes = 2,            \
+        .epsilon = 0.10, .alpha = 0.5, .beta = 0.5, .size_weight = 1, .access_weight = 1,          \
+        .iterations = 10, .split_top = 20, .coordination = 2.0                                     \
+    }
 
 #endif

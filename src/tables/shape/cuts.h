@@ -1,8 +1,8 @@
 /* Elementary intervals: where the constants of a workload cut a column's domain.
  *
- * A cut lies just before or just after a value. n distinct cuts, sorted, leave n + 1 pieces: piece 0
- * below the first cut, piece n above the last. A range covers a run of pieces. After an INTEGER v is
- * the same cut as before v + 1. */
+ * A cut lies just before or just after a value. n distinct cuts, sorted, leave n + 1 pieces: piece
+ * 0 below the first cut, piece n above the last. A range covers a run of pieces. After an INTEGER v
+ * is the same cut as before v + 1. */
 #ifndef CLEAVE_TABLES_SHAPE_CUTS_H
 #define CLEAVE_TABLES_SHAPE_CUTS_H
 

@@ -1,6 +1,7 @@
 /* Building groups, one table at a time:
  *   1. boxes are projected to the two attributes; equal projections are one (a "shadow");
- *   2. the first attribute's cuts give columns of the plane; each shadow is entered in those it meets;
+ *   2. the first attribute's cuts give columns of the plane; each shadow is entered in those it
+ * meets;
  *   3. in each column a sweep along the second attribute sums a random 64-bit mark per shadow, so
  *      that equal sums mean the same set of shadows (wrong with probability about 2^-64 a pair);
  *   4. pieces of one column with one sum become one group.
@@ -127,8 +128,7 @@ static bool project_boxes(struct builder *builder, uint32_t table,
         for (uint32_t i = 0; i < 2; i++) {
             if (columns[i] == CLEAVE_ABSENT)
                 continue;
-            if (!project_term(builder, table, &box->box, columns[i], i,
-                              &terms[shadow.term_count]))
+            if (!project_term(builder, table, &box->box, columns[i], i, &terms[shadow.term_count]))
                 return false;
             shadow.term_count += terms[shadow.term_count].range_count > 0;
         }
@@ -216,8 +216,8 @@ static bool sweep_column(struct builder *builder, uint32_t table, const struct c
     }
     cleave__cuts_sort(&cuts);
     size_t pieces = cuts.list.count + 1;
-    ok = ok && CLEAVE_RESERVE(&builder->sums, pieces + 1) &&
-         CLEAVE_RESERVE(&builder->marks, pieces);
+    ok =
+        ok && CLEAVE_RESERVE(&builder->sums, pieces + 1) && CLEAVE_RESERVE(&builder->marks, pieces);
     uint32_t *group_of = ok ? malloc(pieces * sizeof *group_of) : NULL;
     if (!group_of) {
         CLEAVE_VECTOR_FREE(&cuts.list);
@@ -226,8 +226,7 @@ static bool sweep_column(struct builder *builder, uint32_t table, const struct c
     memset(builder->sums.data, 0, (pieces + 1) * sizeof *builder->sums.data);
     for (size_t e = start; e < end; e++) {
         uint32_t shadow = builder->entries.data[e].shadow;
-        const struct cleave_term *term =
-            cleave__box_term(&builder->shadows.data[shadow].box, 1);
+        const struct cleave_term *term = cleave__box_term(&builder->shadows.data[shadow].box, 1);
         for (uint32_t r = 0; r < (term ? term->range_count : 1); r++) {
             uint32_t first = 0, last = (uint32_t)pieces - 1;
             if (term)
@@ -273,8 +272,7 @@ static bool sweep_column(struct builder *builder, uint32_t table, const struct c
     /* Which groups each shadow touches. */
     for (size_t e = start; ok && e < end; e++) {
         uint32_t shadow = builder->entries.data[e].shadow;
-        const struct cleave_term *term =
-            cleave__box_term(&builder->shadows.data[shadow].box, 1);
+        const struct cleave_term *term = cleave__box_term(&builder->shadows.data[shadow].box, 1);
         for (uint32_t r = 0; ok && r < (term ? term->range_count : 1); r++) {
             uint32_t first = 0, last = (uint32_t)pieces - 1;
             if (term)
@@ -282,8 +280,8 @@ static bool sweep_column(struct builder *builder, uint32_t table, const struct c
             for (uint32_t p = first; ok && p <= last && first <= last; p++) {
                 if (group_of[p] == CLEAVE_ABSENT)
                     continue;
-                ok = CLEAVE_PUSH(&builder->links, (struct link){builder->shadow_base + shadow,
-                                                                group_of[p]});
+                ok = CLEAVE_PUSH(&builder->links,
+                                 (struct link){builder->shadow_base + shadow, group_of[p]});
             }
         }
     }
@@ -393,8 +391,7 @@ static bool link_boxes(struct builder *builder)
             continue;
         uint64_t count = offset[s + 1] - offset[s];
         if (count)
-            memcpy(out->box_group + out->box_offset[b], group + offset[s],
-                   count * sizeof *group);
+            memcpy(out->box_group + out->box_offset[b], group + offset[s], count * sizeof *group);
     }
     free(offset);
     free(group);
@@ -430,13 +427,16 @@ enum cleave_status cleave__groups_build(const struct cleave_workload *workload,
                                         const struct cleave_attributes *attributes,
                                         const struct cleave_phantom *phantoms,
                                         uint32_t phantom_count, uint32_t limit,
-                                        struct cleave_groups *out,
-                                        struct cleave_error *error)
+                                        struct cleave_groups *out, struct cleave_error *error)
 {
     struct cleave_groups groups = {0};
-    struct builder builder = {
-        .workload = workload, .profile = profile, .derived = derived, .phantoms = phantoms,
-        .phantom_count = phantom_count, .limit = limit, .out = &groups};
+    struct builder builder = {.workload = workload,
+                              .profile = profile,
+                              .derived = derived,
+                              .phantoms = phantoms,
+                              .phantom_count = phantom_count,
+                              .limit = limit,
+                              .out = &groups};
     uint32_t tables = workload->schema->table_count;
     builder.box_shadow = malloc((workload->boxes.count + 1) * sizeof *builder.box_shadow);
     groups.attributes = malloc(((size_t)tables + 1) * sizeof *groups.attributes);
@@ -454,8 +454,7 @@ enum cleave_status cleave__groups_build(const struct cleave_workload *workload,
             attributes[t].second != CLEAVE_ABSENT) {
             builder.shadows.count = 0;
             cleave__intern_free(&builder.known);
-            groups.attributes[t] =
-                (struct cleave_attributes){attributes[t].first, CLEAVE_ABSENT};
+            groups.attributes[t] = (struct cleave_attributes){attributes[t].first, CLEAVE_ABSENT};
             ok = build_table(&builder, t, &groups.attributes[t]);
         }
         reset_table(&builder);

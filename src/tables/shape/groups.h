@@ -1,10 +1,11 @@
 /* Tuple groups: the rows of one min-term predicate, cut as finely as the workload can tell apart.
  *
- * For each table one or two attributes are looked at. The constants on the first cut its domain into
- * elementary intervals; within each, the constants on the second (of the boxes that reach there) cut
- * again; pieces that the same boxes touch are one group. Contradictions never arise (a piece is an
- * interval, not a conjunction of predicates) and implied predicates vanish in it, so 2^n min-terms
- * are never enumerated: at most (accesses to a table) pieces are. Source: seed 002, section 3.2. */
+ * For each table one or two attributes are looked at. The constants on the first cut its domain
+ * into elementary intervals; within each, the constants on the second (of the boxes that reach
+ * there) cut again; pieces that the same boxes touch are one group. Contradictions never arise (a
+ * piece is an interval, not a conjunction of predicates) and implied predicates vanish in it, so
+ * 2^n min-terms are never enumerated: at most (accesses to a table) pieces are. Source: seed 002,
+ * section 3.2. */
 #ifndef CLEAVE_TABLES_SHAPE_GROUPS_H
 #define CLEAVE_TABLES_SHAPE_GROUPS_H
 
@@ -13,7 +14,7 @@
 
 struct cleave_group {
     uint32_t table;
-    struct cleave_range first; /* on the first attribute */
+    struct cleave_range first;           /* on the first attribute */
     uint32_t second_start, second_count; /* pieces on the second, in groups->pieces; 0: all of it */
     bool rest;       /* holds rows that no transaction singled out on the second attribute */
     uint64_t access; /* transactions that touch it */
@@ -48,8 +49,7 @@ enum cleave_status cleave__groups_build(const struct cleave_workload *workload,
                                         const struct cleave_attributes *attributes,
                                         const struct cleave_phantom *phantoms,
                                         uint32_t phantom_count, uint32_t limit,
-                                        struct cleave_groups *out,
-                                        struct cleave_error *error);
+                                        struct cleave_groups *out, struct cleave_error *error);
 void cleave__groups_free(struct cleave_groups *groups);
 
 #endif

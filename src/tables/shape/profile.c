@@ -364,8 +364,7 @@ static bool test_derivation(const struct cleave_workload *workload,
                 first = value;
                 first_start = start;
                 first_end = end;
-            } else if (start != first_start ||
-                       value->length - end != first->length - first_end ||
+            } else if (start != first_start || value->length - end != first->length - first_end ||
                        memcmp(value->text, first->text, start) != 0 ||
                        memcmp(value->text + end, first->text + first_end, value->length - end) !=
                            0) {
@@ -389,8 +388,8 @@ static bool test_derivation(const struct cleave_workload *workload,
     }
     if (support < SUPPORT_MIN || distinct < DISTINCT_MIN)
         return false;
-    *out = (struct cleave_derivation){.table = table, .column = column, .key_column = key,
-                                      .support = support};
+    *out = (struct cleave_derivation){
+        .table = table, .column = column, .key_column = key, .support = support};
     out->prefix = first->text; /* lengths below; copied by the caller */
     out->suffix = first->text + first_end;
     return true;
@@ -489,7 +488,8 @@ enum cleave_status cleave__profile_build(const struct cleave_workload *workload,
     struct cleave_profile profile = {0};
     struct cleave_arena *arena = &profile.arena;
     uint32_t total = 0;
-    profile.base = cleave__arena_array(arena, (size_t)schema->table_count + 1, sizeof *profile.base);
+    profile.base =
+        cleave__arena_array(arena, (size_t)schema->table_count + 1, sizeof *profile.base);
     for (uint32_t t = 0; profile.base && t < schema->table_count; t++) {
         profile.base[t] = total;
         total += schema->tables[t].column_count;

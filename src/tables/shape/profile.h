@@ -34,7 +34,7 @@ struct cleave_profile {
     uint32_t *base; /* [tables + 1] */
     struct cleave_column_profile *columns;
     struct cleave_table_profile *tables;
-    uint32_t *class_of; /* [columns]: the least column number of its class */
+    uint32_t *class_of;         /* [columns]: the least column number of its class */
     uint64_t *box_transactions; /* [boxes]: transactions that touch the box */
     struct cleave_derivation *derivations;
     uint32_t derivation_count;

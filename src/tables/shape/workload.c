@@ -92,8 +92,7 @@ static bool copy_box(struct cleave_arena *arena, const struct cleave_box *from,
         return false;
     for (uint32_t t = 0; t < from->term_count; t++) {
         const struct cleave_term *term = &from->terms[t];
-        struct cleave_range *ranges =
-            cleave__arena_array(arena, term->range_count, sizeof *ranges);
+        struct cleave_range *ranges = cleave__arena_array(arena, term->range_count, sizeof *ranges);
         if (!ranges)
             return false;
         for (uint32_t r = 0; r < term->range_count; r++) {
@@ -146,8 +145,9 @@ static void merge_accesses(struct cleave_workload *workload, size_t start)
     workload->accesses.count = start + kept + 1;
 }
 
-static bool add_statement(struct cleave_workload *workload, const struct cleave_statement *statement,
-                          struct cleave_box_bytes *bytes, bool *writes)
+static bool add_statement(struct cleave_workload *workload,
+                          const struct cleave_statement *statement, struct cleave_box_bytes *bytes,
+                          bool *writes)
 {
     for (uint32_t a = 0; a < statement->access_count; a++) {
         const struct cleave_access *access = &statement->accesses[a];

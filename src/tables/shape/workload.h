@@ -27,9 +27,9 @@ struct cleave_workload {
     struct cleave_arena arena;
     struct cleave_intern interned; /* serialised boxes; id = box */
     CLEAVE_VECTOR(struct cleave_workload_box) boxes;
-    CLEAVE_VECTOR(uint64_t) offsets; /* [transactions + 1] */
+    CLEAVE_VECTOR(uint64_t) offsets;                       /* [transactions + 1] */
     CLEAVE_VECTOR(struct cleave_workload_access) accesses; /* distinct boxes of one transaction */
-    CLEAVE_VECTOR(bool) writes; /* [transactions]: it writes something */
+    CLEAVE_VECTOR(bool) writes;                            /* [transactions]: it writes something */
     uint32_t transactions;
     /* What was left out, by kind. */
     uint64_t statements, unparsed, oversized, foreign, opaque, empty_transactions;
@@ -49,9 +49,9 @@ enum cleave_status cleave__workload_copy(struct cleave_workload *workload,
                                          const struct cleave_workload *from, uint32_t transaction,
                                          struct cleave_error *error);
 
-/* Boxes as bytes: equal exactly when the boxes say the same. `tag` goes in front (a table number, or
- * anything that keeps kinds apart). Id in `table`; CLEAVE_INTERN_NONE when memory is out. `scratch`
- * starts as all zeroes and is freed with CLEAVE_VECTOR_FREE(&scratch.out). */
+/* Boxes as bytes: equal exactly when the boxes say the same. `tag` goes in front (a table number,
+ * or anything that keeps kinds apart). Id in `table`; CLEAVE_INTERN_NONE when memory is out.
+ * `scratch` starts as all zeroes and is freed with CLEAVE_VECTOR_FREE(&scratch.out). */
 struct cleave_box_bytes {
     CLEAVE_VECTOR(unsigned char) out;
     bool failed;

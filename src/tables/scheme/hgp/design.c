@@ -60,7 +60,7 @@ struct sample {
         uint32_t table;
         uint32_t spans; /* index of the box's first span; one a candidate of its table */
         bool write;
-    } *accesses;
+    } * accesses;
     CLEAVE_VECTOR(struct span) spans;
     CLEAVE_VECTOR(uint64_t) values; /* class and value, hashed together */
     uint32_t *candidate_count;      /* [tables] */
@@ -180,8 +180,8 @@ static void fix_candidates(const struct cleave_scheme_input *input, struct sampl
         const struct cleave_table_steer *steer = steer_of(input, t);
         if (!steer || !steer->key)
             continue;
-        uint32_t column = cleave__schema_column(&input->schema->tables[t], steer->key,
-                                                strlen(steer->key));
+        uint32_t column =
+            cleave__schema_column(&input->schema->tables[t], steer->key, strlen(steer->key));
         if (column == CLEAVE_ABSENT)
             continue;
         sample->candidates[t][0] = column;
@@ -193,8 +193,8 @@ static bool index_tables(const struct cleave_schema *schema, struct sample *samp
 {
     uint32_t tables = schema->table_count;
     sample->first = calloc((size_t)tables + 2, sizeof *sample->first);
-    sample->list = malloc(((size_t)sample->offsets[sample->transactions] + 1) *
-                          sizeof *sample->list);
+    sample->list =
+        malloc(((size_t)sample->offsets[sample->transactions] + 1) * sizeof *sample->list);
     uint32_t *last = calloc((size_t)tables + 1, sizeof *last);
     bool ok = sample->first && sample->list && last;
     for (int pass = 0; ok && pass < 2; pass++) {
@@ -247,8 +247,8 @@ static bool sample_build(const struct cleave_scheme_input *input, struct sample 
                 box_spans[access.box] = (uint32_t)sample->spans.count;
                 ok = add_spans(input, sample, box);
             }
-            sample->accesses[filled++] = (struct sample_access){
-                box->table, box_spans[access.box], access.write};
+            sample->accesses[filled++] =
+                (struct sample_access){box->table, box_spans[access.box], access.write};
         }
         sample->offsets[++sample->transactions] = filled;
     }
@@ -371,8 +371,8 @@ static void descend(struct search *search)
     }
 }
 
-/* Start `number`: 0 the best-ranked attribute of each table; 1.. the same, but every table that has a
- * candidate of the number-th most frequent class takes that. */
+/* Start `number`: 0 the best-ranked attribute of each table; 1.. the same, but every table that has
+ * a candidate of the number-th most frequent class takes that. */
 static bool start_from(struct search *search, uint32_t number)
 {
     uint32_t tables = search->input->schema->table_count;
@@ -443,8 +443,8 @@ enum cleave_status cleave__design_search(const struct cleave_scheme_input *input
     double best_cost = INFINITY;
     search.choice = calloc((size_t)tables + 1, sizeof *search.choice);
     search.penalty = calloc((size_t)tables + 1, sizeof *search.penalty);
-    bool ok = design && best && search.choice && search.penalty &&
-              sample_build(input, &search.sample);
+    bool ok =
+        design && best && search.choice && search.penalty && sample_build(input, &search.sample);
     if (ok) {
         search.cost = calloc((size_t)search.sample.transactions + 1, sizeof *search.cost);
         ok = search.cost != NULL;
@@ -467,11 +467,12 @@ enum cleave_status cleave__design_search(const struct cleave_scheme_input *input
     }
     for (uint32_t t = 0; ok && t < tables; t++) {
         bool shown = search.sample.candidate_count[t] > 0;
-        design[t].replicated = best[t] == REPLICATED && (shown || must_replicate(input, t) ||
-                                                         (input->profile->tables[t].accesses > 0 &&
-                                                          may_replicate(input, t)));
-        design[t].key = shown && best[t] != REPLICATED ? search.sample.candidates[t][best[t]]
-                                                       : CLEAVE_ABSENT;
+        design[t].replicated =
+            best[t] == REPLICATED &&
+            (shown || must_replicate(input, t) ||
+             (input->profile->tables[t].accesses > 0 && may_replicate(input, t)));
+        design[t].key =
+            shown && best[t] != REPLICATED ? search.sample.candidates[t][best[t]] : CLEAVE_ABSENT;
     }
     uint32_t sampled = search.sample.transactions;
     sample_free(&search.sample);

@@ -17,8 +17,8 @@ struct cleave_design {
     double cost; /* expected share of distributed transactions in the sample */
 };
 
-/* `pessimism` in 0..1: what it costs when a transaction touches different values that a good map may
- * still bring together: 1 as if they were scattered by hash, 0 as if they always met. */
+/* `pessimism` in 0..1: what it costs when a transaction touches different values that a good map
+ * may still bring together: 1 as if they were scattered by hash, 0 as if they always met. */
 enum cleave_status cleave__design_search(const struct cleave_scheme_input *input, double pessimism,
                                          struct cleave_arena *arena, struct cleave_design *out,
                                          struct cleave_error *error);

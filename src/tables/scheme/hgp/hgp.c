@@ -5,6 +5,7 @@
  *   keys     the hypergraph with groups contracted into key values (keys.c), placed by the
  *            multilevel partitioner (keys_place.c): rules that hold for rows never seen
  *   moves    tuple groups that are better off elsewhere (moves.c): exceptions to the rules
+ *   regroup  when balance comes first: groups are split and placed themselves (regroup.c)
  *   emit     the layout (emit.c)
  */
 #include <stdarg.h>
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tables/scheme/hgp/emit.h"
+#include "tables/scheme/hgp/hgp.h"
 
 enum { DESIGNS = 3, FOLDS = 3 };
 
@@ -50,8 +51,7 @@ static enum cleave_status judge(struct candidate *candidate, bool validate,
             candidate->unseen += cleave__keys_count(space, candidate->shard, used, 0);
     }
     if (!status)
-        status =
-            cleave__keys_place(space, NULL, candidate->shard, &candidate->balanced, error);
+        status = cleave__keys_place(space, NULL, candidate->shard, &candidate->balanced, error);
     if (!status)
         candidate->seen = cleave__keys_count(space, candidate->shard, NULL, 0);
     free(used);
@@ -86,9 +86,8 @@ static enum cleave_status find_designs(const struct cleave_scheme_input *input,
     return CLEAVE_OK;
 }
 
-/* Lines of words, in the arena. */
+/* Lines of words. */
 struct notes {
-    struct cleave_arena *arena;
     char text[4096];
     size_t length;
 };
@@ -105,38 +104,41 @@ static void note(struct notes *notes, const char *format, ...)
         notes->length += (size_t)length < room ? (size_t)length : room - 1;
 }
 
-static void describe(const struct candidate *chosen, const struct cleave_moves *moves,
-                     struct notes *notes)
+const char *cleave__hgp_notes(const struct cleave_hgp *hgp, struct cleave_arena *arena)
 {
-    const struct cleave_scheme_input *input = chosen->space.input;
+    const struct cleave_scheme_input *input = hgp->input;
+    struct notes notes = {.length = 0};
     for (uint32_t t = 0; t < input->schema->table_count; t++) {
         const struct cleave_table_profile *profile = &input->profile->tables[t];
-        if (chosen->design.tables[t].replicated)
-            note(notes, "%s is copied to every shard: %llu transactions only read it, %llu write it\n",
+        if (hgp->design.tables[t].replicated)
+            note(&notes,
+                 "%s is copied to every shard: %llu transactions only read it, %llu write it\n",
                  input->schema->tables[t].name, (unsigned long long)profile->reads,
                  (unsigned long long)profile->writes);
     }
-    if (!chosen->balanced)
-        note(notes,
+    if (!hgp->balanced)
+        note(&notes,
              "no placement of whole keys keeps every shard within %.0f %% of its share; this is "
-             "the nearest\n",
+             "the nearest (--strict splits keys)\n",
              input->steer->epsilon * 100);
     uint32_t moved = 0;
-    for (uint32_t g = 0; moves && g < moves->groups.list.count; g++)
-        moved += moves->shard[g] != moves->rule[g];
+    for (uint32_t g = 0; hgp->grouped && g < hgp->moves.groups.list.count; g++)
+        moved += hgp->moves.shard[g] != hgp->moves.rule[g];
     if (moved)
-        note(notes, "%u tuple groups of %zu leave their key's shard\n", moved,
-             moves->groups.list.count);
+        note(&notes, "%u tuple groups of %zu leave their key's shard\n", moved,
+             hgp->moves.groups.list.count);
+    return cleave__arena_copy(arena, notes.text, notes.length);
 }
 
-enum cleave_status cleave__place_hgp(const struct cleave_scheme_input *input,
-                                     struct cleave_arena *arena, struct cleave_layout *layout,
-                                     const char **notes, struct cleave_error *error)
+enum cleave_status cleave__hgp_begin(const struct cleave_scheme_input *input,
+                                     struct cleave_hgp *out, struct cleave_error *error)
 {
     struct candidate list[DESIGNS];
     memset(list, 0, sizeof list);
+    memset(out, 0, sizeof *out);
+    out->input = input;
     uint32_t count = 0, best = 0;
-    enum cleave_status status = find_designs(input, arena, list, &count, error);
+    enum cleave_status status = find_designs(input, &out->arena, list, &count, error);
     for (uint32_t i = 0; !status && i < count; i++) {
         status = cleave__keys_build(input, &list[i].design, &list[i].space, error);
         if (!status)
@@ -145,30 +147,71 @@ enum cleave_status cleave__place_hgp(const struct cleave_scheme_input *input,
         if (!status && 2 * list[i].unseen + list[i].seen < 2 * list[best].unseen + list[best].seen)
             best = i;
     }
-    struct cleave_moves moves = {0};
-    bool moving = false;
-    if (!status && input->steer->exceptions && input->steer->attributes > 1) {
-        status =
-            cleave__moves_build(&list[best].space, list[best].shard, NULL, 0, &moves, error);
-        moving = !status;
+    for (uint32_t i = 0; i < count; i++) {
+        if (status || i != best)
+            candidate_free(&list[i]);
     }
     if (!status) {
-        if (moving)
-            cleave__moves_improve(&moves);
-        status = cleave__hgp_emit(&list[best].space, list[best].shard, moving ? &moves : NULL,
-                                  arena, layout, error);
+        out->design = list[best].design;
+        out->space = list[best].space;
+        out->space.design = &out->design;
+        out->shard = list[best].shard;
+        out->balanced = list[best].balanced;
     }
+    if (!status && input->steer->exceptions && input->steer->attributes > 1) {
+        status = cleave__moves_build(&out->space, out->shard, NULL, 0, &out->moves, error);
+        out->grouped = !status;
+        if (out->grouped)
+            cleave__moves_improve(&out->moves);
+    }
+    if (status)
+        cleave__hgp_free(out);
+    return status;
+}
+
+enum cleave_status cleave__hgp_layout(const struct cleave_hgp *hgp, struct cleave_arena *arena,
+                                      struct cleave_layout *layout, struct cleave_error *error)
+{
+    return cleave__hgp_emit(&hgp->space, hgp->shard, hgp->grouped ? &hgp->moves : NULL, arena,
+                            layout, error);
+}
+
+void cleave__hgp_free(struct cleave_hgp *hgp)
+{
+    if (hgp->grouped)
+        cleave__moves_free(&hgp->moves);
+    cleave__keys_free(&hgp->space);
+    free(hgp->shard);
+    CLEAVE_VECTOR_FREE(&hgp->phantoms);
+    cleave__arena_free(&hgp->arena);
+    memset(hgp, 0, sizeof *hgp);
+}
+
+enum cleave_status cleave__place_hgp(const struct cleave_scheme_input *input,
+                                     struct cleave_arena *arena, struct cleave_layout *layout,
+                                     const char **notes, struct cleave_error *error)
+{
+    struct cleave_hgp hgp;
+    enum cleave_status status = cleave__hgp_begin(input, &hgp, error);
+    if (status)
+        return status;
+    bool balanced = hgp.balanced || !input->steer->strict;
+    for (uint32_t i = 0; !status && !balanced && i < input->steer->iterations; i++) {
+        uint32_t cut;
+        status = cleave__hgp_split(&hgp, input->steer->split_top, input->steer->rank_by_ratio, &cut,
+                                   error);
+        if (!status)
+            status = cleave__hgp_regroup(&hgp, &balanced, error);
+        if (cut == 0)
+            break;
+    }
+    if (!status)
+        status = cleave__hgp_layout(&hgp, arena, layout, error);
     if (!status && notes) {
-        struct notes words = {.arena = arena};
-        words.text[0] = 0;
-        describe(&list[best], moving ? &moves : NULL, &words);
-        *notes = cleave__arena_copy(arena, words.text, words.length);
+        *notes = cleave__hgp_notes(&hgp, arena);
         if (!*notes)
             status = cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for the notes");
     }
-    if (moving)
-        cleave__moves_free(&moves);
-    for (uint32_t i = 0; i < count; i++)
-        candidate_free(&list[i]);
+    cleave__hgp_free(&hgp);
     return status;
 }

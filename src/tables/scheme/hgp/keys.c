@@ -1,6 +1,6 @@
 /* Building the key space: vertices in order of first appearance, so that one workload gives one
- * hypergraph. A class whose key is often given as a range of integers gets interval vertices, cut at
- * quantiles of the constants. O(accesses). */
+ * hypergraph. A class whose key is often given as a range of integers gets interval vertices, cut
+ * at quantiles of the constants. O(accesses). */
 #include "tables/scheme/hgp/keys.h"
 
 #include <stdlib.h>
@@ -56,8 +56,7 @@ static bool find_intervals(struct cleave_key_space *space)
         ranged[c] += cleave__term_is_points(term) ? 0 : times;
         integers[c] &=
             input->profile
-                ->columns[input->profile->base[box->table] +
-                          space->design->tables[box->table].key]
+                ->columns[input->profile->base[box->table] + space->design->tables[box->table].key]
                 .integers;
     }
     for (uint32_t c = 0; ok && c < space->class_count; c++)
@@ -95,7 +94,7 @@ static bool cut_class(struct cleave_key_space *space, uint32_t c)
         class->cuts.list.count = most;
     }
     class->first_vertex = (uint32_t)space->vertices.count;
-    class->vertex_count = (uint32_t)class->cuts.list.count + 1;
+    class->vertex_count = (uint32_t) class->cuts.list.count + 1;
     for (uint32_t p = 0; p < class->vertex_count; p++) {
         struct cleave_key_vertex vertex = {.class = c};
         vertex.value.kind = CLEAVE_INTEGER;
@@ -159,8 +158,8 @@ static bool gather_value(void *context, const struct cleave_value *value)
     }
     /* Interval vertices come first, so point vertex ids are offset by their number. */
     if (!gather->failed)
-        gather->failed = !take_vertex(
-            gather, (uint32_t)(space->vertices.count - space->index.count) + id);
+        gather->failed =
+            !take_vertex(gather, (uint32_t)(space->vertices.count - space->index.count) + id);
     return !gather->failed;
 }
 

@@ -10,15 +10,15 @@
 #include "tables/shape/cuts.h"
 
 struct cleave_key_vertex {
-    uint32_t class; /* index of the key class */
+    uint32_t class;            /* index of the key class */
     struct cleave_value value; /* the value; or the low end of an interval */
     uint64_t access;
     double size; /* rows or bytes */
 };
 
 struct cleave_key_class {
-    uint32_t root;         /* column number of the class's root */
-    bool intervals;        /* vertices are intervals of an integer domain, in order */
+    uint32_t root;                       /* column number of the class's root */
+    bool intervals;                      /* vertices are intervals of an integer domain, in order */
     uint32_t first_vertex, vertex_count; /* when intervals: contiguous */
     struct cleave_cuts cuts;             /* when intervals */
 };
@@ -35,8 +35,8 @@ struct cleave_key_space {
     struct cleave_key_class *classes;
     uint32_t *class_of_table; /* [tables]: CLEAVE_ABSENT: replicated or never shown */
     CLEAVE_VECTOR(struct cleave_key_vertex) vertices;
-    struct cleave_intern index;  /* (class, value hash) -> position in index_vertex = vertex */
-    uint64_t *offsets;           /* [transactions + 1] */
+    struct cleave_intern index; /* (class, value hash) -> position in index_vertex = vertex */
+    uint64_t *offsets;          /* [transactions + 1] */
     CLEAVE_VECTOR(uint32_t) pins;
     unsigned char *kinds; /* [transactions] */
     double size_total;    /* of all placed tables, unseen rows included */

@@ -6,11 +6,35 @@
 #include <string.h>
 
 #include "cleave/partition.h"
-#include "tables/scheme/hgp/keys.h"
+#include "tables/scheme/hgp/hgp.h"
 
 /* A vertex is heavy when 1/HEAVY_PART of a shard's fair weight hangs on it. Nets weigh TIE each
  * where neighbouring intervals are held together by nets of weight 1. */
 enum { HEAVY_PART = 20, TIE = 16, STARTS_SMALL = 20, SMALL = 2000 };
+
+bool cleave__node_shares(const struct cleave_steer *steer, uint32_t shards, double *share)
+{
+    /* A share that is given counts; else what the node can store, else what it can process. A node
+     * of which nothing is known gets the mean of the others. */
+    double total = 0;
+    uint32_t known = 0;
+    bool alike = true;
+    for (uint32_t s = 0; s < shards; s++) {
+        const struct cleave_node none = {0};
+        const struct cleave_node *node = s < steer->node_count ? &steer->nodes[s] : &none;
+        share[s] = node->share > 0           ? node->share
+                   : node->storage_bytes > 0 ? node->storage_bytes
+                                             : node->accesses;
+        total += share[s] > 0 ? share[s] : 0;
+        known += share[s] > 0;
+    }
+    for (uint32_t s = 0; s < shards; s++) {
+        if (!(share[s] > 0))
+            share[s] = known ? total / known : 1;
+        alike &= share[s] == share[0];
+    }
+    return !alike;
+}
 
 uint32_t cleave__hash_shard(const struct cleave_value *value, uint32_t shards)
 {
@@ -38,8 +62,8 @@ bool cleave__selector_find(const struct cleave_schema *schema,
     const struct cleave_table *t = &schema->tables[*table];
     *column = cleave__schema_column(t, selector->column, strlen(selector->column));
     return *column != CLEAVE_ABSENT && selector->value &&
-           cleave__value_parse(t->columns[*column].type, selector->value,
-                               strlen(selector->value), arena, value) == CLEAVE_OK;
+           cleave__value_parse(t->columns[*column].type, selector->value, strlen(selector->value),
+                               arena, value) == CLEAVE_OK;
 }
 
 /* The vertex that a selector means, when its column is its table's key. */
@@ -186,8 +210,7 @@ static bool make_weights(struct problem *problem)
     problem->weights = problem->by_size + problem->by_access;
     if (problem->weights == 0)
         problem->weights = 1;
-    problem->weight =
-        calloc((size_t)problem->count * problem->weights, sizeof *problem->weight);
+    problem->weight = calloc((size_t)problem->count * problem->weights, sizeof *problem->weight);
     problem->fixed = malloc((size_t)problem->count * sizeof *problem->fixed);
     problem->together = calloc(problem->count, sizeof *problem->together);
     if (!problem->weight || !problem->fixed || !problem->together)
@@ -202,20 +225,18 @@ static bool make_weights(struct problem *problem)
         add_weight(problem, local, vertex->size, vertex->access, scale);
         seen += vertex->size;
     }
-    for (uint32_t s = 0; s < shards && problem->by_size; s++) /* rows never shown: by hash, evenly */
-        problem->weight[(size_t)s * problem->weights] +=
-            (int64_t)llround((space->size_total - seen > 0 ? space->size_total - seen : 0) /
-                             shards * scale);
+    for (uint32_t s = 0; s < shards && problem->by_size;
+         s++) /* rows never shown: by hash, evenly */
+        problem->weight[(size_t)s * problem->weights] += (int64_t)llround(
+            (space->size_total - seen > 0 ? space->size_total - seen : 0) / shards * scale);
     for (uint32_t v = 0; v < problem->count; v++)
         problem->fixed[v] = v < shards ? (int32_t)v : CLEAVE_FREE;
-    if (steer->node_count) {
-        problem->share = malloc(shards * sizeof *problem->share);
-        if (!problem->share)
-            return false;
-        for (uint32_t s = 0; s < shards; s++) {
-            double share = s < steer->node_count ? steer->nodes[s].share : 0;
-            problem->share[s] = share > 0 ? share : 1;
-        }
+    problem->share = malloc(shards * sizeof *problem->share);
+    if (!problem->share)
+        return false;
+    if (!cleave__node_shares(steer, shards, problem->share)) {
+        free(problem->share);
+        problem->share = NULL;
     }
     return true;
 }
@@ -260,10 +281,10 @@ static enum cleave_status solve(struct problem *problem, uint32_t *shard, bool *
 {
     const struct cleave_key_space *space = problem->space;
     struct cleave_hypergraph *graph = NULL;
-    enum cleave_status status = cleave_hypergraph_new(
-        problem->count, (uint32_t)problem->net_weight.count, problem->net_offset.data,
-        problem->pins.data, problem->weights, problem->weight, problem->net_weight.data, &graph,
-        error);
+    enum cleave_status status =
+        cleave_hypergraph_new(problem->count, (uint32_t)problem->net_weight.count,
+                              problem->net_offset.data, problem->pins.data, problem->weights,
+                              problem->weight, problem->net_weight.data, &graph, error);
     uint32_t *block = malloc((size_t)problem->count * sizeof *block);
     if (!status && !block)
         status = cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for the placement");

@@ -27,8 +27,8 @@ void cleave__moves_attributes(const struct cleave_key_space *space,
             bool usable = ranked[i] != attributes[t].first;
             for (uint32_t d = 0; d < profile->derivation_count; d++) {
                 const struct cleave_derivation *derivation = &profile->derivations[d];
-                usable &= derivation->table != t || (derivation->column != ranked[i] &&
-                                                     derivation->key_column != ranked[i]);
+                usable &= derivation->table != t ||
+                          (derivation->column != ranked[i] && derivation->key_column != ranked[i]);
             }
             if (usable)
                 attributes[t].second = ranked[i];
@@ -77,8 +77,7 @@ static bool list_transactions(struct cleave_moves *moves)
         uint64_t start = workload->offsets.data[t], end = workload->offsets.data[t + 1];
         for (uint64_t a = start; ok && a < end; a++) {
             uint32_t box = workload->accesses.data[a].box;
-            for (uint64_t i = groups->box_offset[box]; ok && i < groups->box_offset[box + 1];
-                 i++) {
+            for (uint64_t i = groups->box_offset[box]; ok && i < groups->box_offset[box + 1]; i++) {
                 uint32_t g = groups->box_group[i];
                 if (last[g] == t + 1)
                     continue;
@@ -195,8 +194,8 @@ struct climb {
     double size_limit, access_limit;
 };
 
-/* Change in the number of cut transactions when `groups` go to `target`; done only when `keep` says so
- * of the change. Returns the change that was kept, 0 otherwise. */
+/* Change in the number of cut transactions when `groups` go to `target`; done only when `keep` says
+ * so of the change. Returns the change that was kept, 0 otherwise. */
 static int64_t relocate(struct climb *climb, const uint32_t *groups, const uint32_t *targets,
                         uint32_t count, bool (*keep)(int64_t change), bool *kept)
 {

@@ -16,7 +16,7 @@ struct cleave_moves {
     uint32_t *transaction_group;
     uint64_t *group_offset; /* [groups + 1]: the transpose */
     uint32_t *group_transaction;
-    unsigned char *lost; /* [transactions]: distributed whatever the groups do */
+    unsigned char *lost;   /* [transactions]: distributed whatever the groups do */
     double *size, *access; /* [shards] load, as the groups stand */
 };
 
