@@ -37,8 +37,8 @@ static void prefixes_guessed(void **state)
     expect_format(WITH("2026-11-30 02:21:31.845 -0330 6b0cddac.1132 u@d "),
                   "stderr, prefix '%m %c %u@%d '", "6b0cddac.1132: select 1\n");
     expect_format(WITH("1796005291.845 [77] "), "stderr, prefix '%n [%p] '", "77: select 1\n");
-    expect_format(WITH("<2026-11-30 02:21:31 UTC|u|d|77|> "), "stderr, prefix '<%t|u|d|%l|> '",
-                  "log: select 1\n");
+    expect_format(WITH("<2026-11-30 02:21:31 UTC|u|d|77|> "), "stderr, prefix '<%t|u|d|%p|> '",
+                  "77: select 1\n");
     expect_format("2026-11-30 02:21:31.845 UTC [9] LOG:  checkpoint starting: time\n" WITH(
                       "2026-11-30 02:21:31.845 UTC [77] u@d 3/0 "),
                   "stderr, prefix '%m [%p] %q%u@%d %v '", "77: select 1\n");

@@ -78,7 +78,7 @@ static enum cleave_trace_format best(struct cleave_trace *t)
         return CLEAVE_TRACE_JSONLOG;
     if (csv && csv * 10 >= lines)
         return CLEAVE_TRACE_CSVLOG;
-    if (tab && tab * 10 >= lines * 8)
+    if (tab && tab * 10 >= lines * 6)
         return CLEAVE_TRACE_TAB;
     struct cleave_prefix guess;
     if (cleave__prefix_guess(&t->lines, &guess, &fitting) && fitting * 10 >= lines - indented)

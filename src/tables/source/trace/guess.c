@@ -109,7 +109,7 @@ static void read_off(const char *s, size_t n, struct writer *w)
     while (at < n && !w->full) {
         const char *rest = s + at;
         size_t left = n - at, size = 0;
-        bool fresh = at == 0 || strchr(" ,;|:[](=", s[at - 1]);
+        bool fresh = at == 0 || strchr(" ,;|:[](=<{", s[at - 1]);
         if (fresh && (size = cleave__prefix_timestamp(rest, left)) > 0) {
             put(w, rest[19] == '.' ? "%m" : "%t", 2);
         } else if (at && s[at - 1] == '=' &&
@@ -170,6 +170,10 @@ static void read_off(const char *s, size_t n, struct writer *w)
         }
         at += size;
     }
+    /* Something must tell sessions apart: a lone number then is the process. */
+    char *lone = w->pid || strstr(w->text, "%c") ? NULL : strstr(w->text, "%l");
+    if (lone)
+        lone[1] = 'p';
 }
 
 struct sample {
