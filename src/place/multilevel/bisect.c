@@ -224,7 +224,7 @@ static enum cleave_status divide(struct cleave__search *search, const struct cle
                                                   : (uint32_t)level->fixed[v] >= first + left;
     sided.fixed = fixed;
     uint32_t coarsest = COARSEST > 2 * count ? COARSEST : 2 * count;
-    status = cleave__multilevel(search, &sided, &two, coarsest, portfolio, false, side);
+    status = cleave__multilevel(search, &sided, &two, coarsest, portfolio, NULL, side);
     for (uint32_t which = 0; which < 2 && !status; which++) {
         struct cleave_arena_mark inner = cleave__arena_mark(arena);
         uint32_t *back;
@@ -244,8 +244,82 @@ done:
     return status;
 }
 
+/* The same with heavy vertices seated first, by packing: those heavier than the room a block has to
+ * spare, which no later cut could accommodate. */
+static enum cleave_status divide_seated(struct cleave__search *search,
+                                        const struct cleave__level *level,
+                                        const struct cleave__target *target, uint32_t *block)
+{
+    uint32_t n = level->vertices, W = level->weights, k = target->blocks;
+    struct cleave_arena *arena = &search->arena;
+    struct cleave_arena_mark mark = cleave__arena_mark(arena);
+    struct cleave__level seated = *level;
+    int32_t *fixed = cleave__arena_array(arena, n, sizeof *fixed);
+    struct cleave__state state;
+    enum cleave_status status = CLEAVE_NO_MEMORY;
+    if (!fixed || !cleave__state_init(&state, arena, level, target, block, false))
+        goto done;
+    status = cleave__pack(search, &state);
+    if (status)
+        goto done;
+    double spare[CLEAVE_WEIGHTS_MAX] = {0};
+    for (uint32_t c = 0; c < W; c++) {
+        for (uint32_t b = 0; b < k; b++)
+            spare[c] +=
+                (double)(target->limit[(size_t)b * W + c] - state.weight[(size_t)b * W + c]) / k;
+    }
+    for (uint32_t v = 0; v < n; v++) {
+        fixed[v] = level->fixed[v];
+        for (uint32_t c = 0; c < W; c++) {
+            double w = (double)level->weight[(size_t)v * W + c];
+            if (w > 0 && w > spare[c])
+                fixed[v] = (int32_t)block[v];
+        }
+    }
+    seated.fixed = fixed;
+    /* Seated vertices no longer count as free; the final blocks still get their due later. */
+    struct cleave__target relaxed = *target;
+    uint32_t *least = cleave__arena_zalloc(arena, k * sizeof *least);
+    status = CLEAVE_NO_MEMORY;
+    if (!least)
+        goto done;
+    relaxed.least = least;
+    status = divide(search, &seated, NULL, &relaxed, 0, k, block);
+done:
+    cleave__arena_rewind(arena, mark);
+    return status;
+}
+
 enum cleave_status cleave__bisect(struct cleave__search *search, const struct cleave__level *level,
                                   const struct cleave__target *target, uint32_t *block)
 {
-    return divide(search, level, NULL, target, 0, target->blocks, block);
+    struct cleave_arena_mark mark = cleave__arena_mark(&search->arena);
+    enum cleave_status status = divide(search, level, NULL, target, 0, target->blocks, block);
+    if (status)
+        return status;
+    /* Unbalanced so far: repaired, is it better than with heavy vertices seated first? */
+    struct cleave__state first, second;
+    uint32_t *other = cleave__arena_array(&search->arena, level->vertices, sizeof *other);
+    bool affinity = cleave__affinity_fits(level, target->blocks);
+    status = CLEAVE_NO_MEMORY;
+    if (!other || !cleave__state_init(&first, &search->arena, level, target, block, affinity))
+        goto done;
+    status = CLEAVE_OK;
+    if (!first.score.overload)
+        goto done;
+    memcpy(other, block, level->vertices * sizeof *other);
+    status = divide_seated(search, level, target, other);
+    if (status)
+        goto done;
+    status = CLEAVE_NO_MEMORY;
+    if (!cleave__state_init(&second, &search->arena, level, target, other, affinity))
+        goto done;
+    status = cleave__refine(search, &first);
+    if (!status)
+        status = cleave__refine(search, &second);
+    if (!status && cleave__score_less(&second.score, &first.score))
+        memcpy(block, other, level->vertices * sizeof *other);
+done:
+    cleave__arena_rewind(&search->arena, mark);
+    return status;
 }

@@ -1,11 +1,12 @@
 /* The multilevel scheme itself: coarsen, partition the coarsest level, refine on the way back. With
  * a partition to start from, only vertices of one block merge, so that every level inherits it (a
- * V-cycle). */
+ * V-cycle); with two, only vertices that both keep together, so that the coarsest level holds just
+ * what they disagree on (recombination). */
 #include <string.h>
 
 #include "place/multilevel/search.h"
 
-enum { LEVELS_MAX = 60 };
+enum { LEVELS_MAX = 60, TABU_WORK = 500000 };
 
 enum cleave_status cleave__refine(struct cleave__search *search, struct cleave__state *state)
 {
@@ -21,7 +22,8 @@ enum cleave_status cleave__refine(struct cleave__search *search, struct cleave__
 
 static enum cleave_status refine_level(struct cleave__search *search,
                                        const struct cleave__level *level,
-                                       const struct cleave__target *target, uint32_t *block)
+                                       const struct cleave__target *target, bool coarsest,
+                                       uint32_t *block)
 {
     struct cleave_arena_mark mark = cleave__arena_mark(&search->arena);
     struct cleave__state state;
@@ -29,6 +31,8 @@ static enum cleave_status refine_level(struct cleave__search *search,
     if (cleave__state_init(&state, &search->arena, level, target, block,
                            cleave__affinity_fits(level, target->blocks)))
         status = cleave__refine(search, &state);
+    if (!status && coarsest && state.affinity)
+        status = cleave__refine_tabu(search, &state, cleave__tabu_iterations(&state, TABU_WORK));
     cleave__arena_rewind(&search->arena, mark);
     return status;
 }
@@ -48,12 +52,14 @@ static void cluster_caps(const struct cleave__level *level, uint32_t coarsest, i
 enum cleave_status cleave__multilevel(struct cleave__search *search,
                                       const struct cleave__level *level,
                                       const struct cleave__target *target, uint32_t coarsest,
-                                      cleave__initial *initial, bool warm, uint32_t *block)
+                                      cleave__initial *initial, const uint32_t *within,
+                                      uint32_t *block)
 {
     struct cleave_arena *arena = &search->arena;
     struct cleave_arena_mark mark = cleave__arena_mark(arena);
     const struct cleave__level *levels[LEVELS_MAX] = {level};
     uint32_t *blocks[LEVELS_MAX] = {block}, *map[LEVELS_MAX];
+    bool warm = within != NULL;
     int64_t cap[CLEAVE_WEIGHTS_MAX];
     cluster_caps(level, coarsest, cap);
     enum cleave_status status = CLEAVE_NO_MEMORY;
@@ -63,8 +69,7 @@ enum cleave_status cleave__multilevel(struct cleave__search *search,
         map[depth] = cleave__arena_array(arena, n, sizeof **map);
         if (!map[depth])
             goto done;
-        status = cleave__cluster(search, levels[depth], warm ? blocks[depth] : NULL, cap, coarsest,
-                                 map[depth], &count);
+        status = cleave__cluster(search, levels[depth], within, cap, coarsest, map[depth], &count);
         if (status)
             goto done;
         if (count > n - n / 20)
@@ -74,14 +79,22 @@ enum cleave_status cleave__multilevel(struct cleave__search *search,
         blocks[depth + 1] = cleave__arena_array(arena, count, sizeof **blocks);
         if (!levels[depth + 1] || !blocks[depth + 1])
             goto done;
-        for (uint32_t v = 0; v < n && warm; v++)
-            blocks[depth + 1][map[depth][v]] = blocks[depth][v];
+        if (warm) {
+            uint32_t *label = cleave__arena_array(arena, count, sizeof *label);
+            if (!label)
+                goto done;
+            for (uint32_t v = 0; v < n; v++) {
+                blocks[depth + 1][map[depth][v]] = blocks[depth][v];
+                label[map[depth][v]] = within[v];
+            }
+            within = label;
+        }
         depth++;
     }
     status = warm ? CLEAVE_OK : initial(search, levels[depth], target, blocks[depth]);
-    for (;; depth--) {
+    for (uint32_t bottom = depth;; depth--) {
         if (!status)
-            status = refine_level(search, levels[depth], target, blocks[depth]);
+            status = refine_level(search, levels[depth], target, depth == bottom, blocks[depth]);
         if (status || depth == 0)
             break;
         for (uint32_t v = 0; v < levels[depth - 1]->vertices; v++)

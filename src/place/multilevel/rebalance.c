@@ -7,9 +7,23 @@
 #include "place/multilevel/search.h"
 
 struct candidate {
-    double rating; /* cost per overload removed; less is better */
-    uint32_t vertex;
+    double rating;   /* cost per overload removed; less is better */
+    uint32_t vertex; /* or block */
 };
+
+enum { SWAPS_TRIED_MAX = 100000, EJECTED_MAX = 6, RECEIVERS_MAX = 4 };
+
+struct repair {
+    struct cleave__state *state;
+    struct candidate *candidate; /* [vertices] */
+    uint32_t *order;             /* [vertices] */
+    uint32_t locked;             /* a vertex that stays where it is, or CLEAVE__NONE */
+};
+
+static bool movable(const struct repair *r, uint32_t v)
+{
+    return r->state->level->fixed[v] == CLEAVE_FREE && v != r->locked;
+}
 
 static int by_rating(const void *a, const void *b)
 {
@@ -120,26 +134,26 @@ static uint32_t cheapest(const struct cleave__state *s, uint32_t v, double *rati
     return best;
 }
 
-static uint32_t gather(const struct cleave__state *s, struct candidate *candidate)
+static uint32_t gather(struct repair *r)
 {
-    const struct cleave__level *l = s->level;
+    const struct cleave__state *s = r->state;
     uint32_t count = 0;
-    for (uint32_t v = 0; v < l->vertices; v++) {
+    for (uint32_t v = 0; v < s->level->vertices; v++) {
         double rating;
-        if (l->fixed[v] == CLEAVE_FREE && overloaded(s, s->block[v]) &&
-            cheapest(s, v, &rating) != CLEAVE__NONE)
-            candidate[count++] = (struct candidate){rating, v};
+        if (movable(r, v) && overloaded(s, s->block[v]) && cheapest(s, v, &rating) != CLEAVE__NONE)
+            r->candidate[count++] = (struct candidate){rating, v};
     }
-    qsort(candidate, count, sizeof *candidate, by_rating);
+    qsort(r->candidate, count, sizeof *r->candidate, by_rating);
     return count;
 }
 
-static bool move_out(struct cleave__state *s, struct candidate *candidate)
+static bool move_out(struct repair *r)
 {
-    uint32_t count = gather(s, candidate);
+    struct cleave__state *s = r->state;
+    uint32_t count = gather(r);
     bool moved = false;
     for (uint32_t i = 0; i < count && s->score.overload; i++) {
-        uint32_t v = candidate[i].vertex;
+        uint32_t v = r->candidate[i].vertex;
         double rating;
         if (!overloaded(s, s->block[v]))
             continue;
@@ -155,54 +169,150 @@ static bool move_out(struct cleave__state *s, struct candidate *candidate)
     return moved;
 }
 
-/* One swap of u in an overloaded block with v elsewhere that lessens the violation. At most `tries`
- * pairs are looked at, over all calls. */
-static bool swap_one(struct cleave__search *search, struct cleave__state *s, uint32_t *order,
-                     uint64_t *tries)
+/* What swapping u and v would do to the overload; weights only. */
+static int64_t swap_delta(const struct cleave__state *s, uint32_t u, uint32_t v)
 {
-    const struct cleave__level *l = s->level;
-    uint32_t n = l->vertices;
-    uint32_t heavy = 0;
-    for (uint32_t v = 0; v < n; v++) {
-        if (l->fixed[v] == CLEAVE_FREE && overloaded(s, s->block[v]))
-            order[heavy++] = v;
+    uint32_t W = s->level->weights, from = s->block[u], to = s->block[v];
+    int64_t delta = 0;
+    for (uint32_t c = 0; c < W; c++) {
+        size_t a = (size_t)from * W + c, b = (size_t)to * W + c;
+        int64_t d = s->level->weight[(size_t)v * W + c] - s->level->weight[(size_t)u * W + c];
+        const int64_t *limit = s->target->limit;
+        delta +=
+            cleave__excess(s->weight[a] + d, limit[a]) - cleave__excess(s->weight[a], limit[a]);
+        delta +=
+            cleave__excess(s->weight[b] - d, limit[b]) - cleave__excess(s->weight[b], limit[b]);
     }
-    cleave__random_shuffle(&search->random, order, heavy);
+    return delta;
+}
+
+/* One swap of u in an overloaded block with v elsewhere that lessens the overload and breaks
+ * nothing else. At most `tries` pairs are looked at, over all calls. */
+static bool swap_one(struct cleave__search *search, struct repair *r, uint64_t *tries)
+{
+    struct cleave__state *s = r->state;
+    const struct cleave__level *l = s->level;
+    uint32_t n = l->vertices, heavy = 0;
+    for (uint32_t v = 0; v < n; v++) {
+        if (movable(r, v) && overloaded(s, s->block[v]))
+            r->order[heavy++] = v;
+    }
+    cleave__random_shuffle(&search->random, r->order, heavy);
     for (uint32_t i = 0; i < heavy; i++) {
-        uint32_t u = order[i], from = s->block[u];
+        uint32_t u = r->order[i], from = s->block[u];
         uint32_t start = (uint32_t)cleave__random_below(&search->random, n);
         for (uint32_t j = 0; j < n; j++) {
             uint32_t v = start + j < n ? start + j : start + j - n, to = s->block[v];
-            if (to == from || l->fixed[v] != CLEAVE_FREE)
+            if (to == from || !movable(r, v))
                 continue;
             if (!*tries)
                 return false;
             --*tries;
-            if (!l->home && !l->apart_offset && s->target->least[from] == 0) {
-                /* Quick refusal: u must be heavier where its block is over. */
-                bool helps = false;
-                for (uint32_t c = 0; c < l->weights; c++)
-                    helps |= s->weight[(size_t)from * l->weights + c] >
-                                 s->target->limit[(size_t)from * l->weights + c] &&
-                             l->weight[(size_t)u * l->weights + c] >
-                                 l->weight[(size_t)v * l->weights + c];
-                if (!helps)
-                    continue;
-            }
+            if (swap_delta(s, u, v) >= 0)
+                continue;
             struct cleave__score before = s->score;
-            int64_t budget = s->target->budget;
             cleave__state_move(s, u, to, NULL, NULL);
             cleave__state_move(s, v, from, NULL, NULL);
             before.cost = s->score.cost; /* only the violation counts here */
-            if (cleave__score_less(&s->score, &before) && s->moved <= budget)
+            if (cleave__score_less(&s->score, &before) && s->moved <= s->target->budget)
                 return true;
             cleave__state_move(s, v, to, NULL, NULL);
             cleave__state_move(s, u, from, NULL, NULL);
         }
-        if (cleave__stopped(search))
-            return false;
     }
     return false;
+}
+
+/* Vertices of the worst block, those first that alone relieve it, the lightest of them first. */
+static uint32_t ejectable(struct repair *r, struct candidate *out)
+{
+    const struct cleave__state *s = r->state;
+    uint32_t W = s->level->weights, worst = 0, in = 0, count = 0;
+    double most = 0;
+    for (uint32_t b = 0; b < s->target->blocks; b++) {
+        for (uint32_t c = 0; c < W; c++) {
+            size_t at = (size_t)b * W + c;
+            double over = (double)cleave__excess(s->weight[at], s->target->limit[at]);
+            if (over > most) {
+                most = over;
+                worst = b;
+                in = c;
+            }
+        }
+    }
+    double excess =
+        (double)(s->weight[(size_t)worst * W + in] - s->target->limit[(size_t)worst * W + in]);
+    for (uint32_t v = 0; v < s->level->vertices; v++) {
+        double w = (double)s->level->weight[(size_t)v * W + in];
+        if (s->block[v] == worst && movable(r, v) && w > 0)
+            out[count++] = (struct candidate){w >= excess ? w / excess : 2e18 / w, v};
+    }
+    qsort(out, count, sizeof *out, by_rating);
+    return count;
+}
+
+/* Blocks that v may go to, those first whose fullest constraint it leaves lowest. */
+static uint32_t receivers(const struct cleave__state *s, uint32_t v, struct candidate *out)
+{
+    uint32_t W = s->level->weights, count = 0;
+    for (uint32_t b = 0; b < s->target->blocks; b++) {
+        double fill = 0;
+        for (uint32_t c = 0; c < W; c++) {
+            int64_t limit = s->target->limit[(size_t)b * W + c];
+            double here =
+                (double)(s->weight[(size_t)b * W + c] + s->level->weight[(size_t)v * W + c]) /
+                (double)(limit > 0 ? limit : 1);
+            fill = here > fill ? here : fill;
+        }
+        if (b != s->block[v] && affordable(s, v, b) && cleave__state_conflict_delta(s, v, b) <= 0)
+            out[count++] = (struct candidate){fill, b};
+    }
+    qsort(out, count, sizeof *out, by_rating);
+    return count;
+}
+
+/* Sends v to block `to` and lets what overflows move on; undone unless that is an improvement. */
+static bool eject_to(struct repair *r, uint32_t v, uint32_t to, uint32_t *saved)
+{
+    struct cleave__state *s = r->state;
+    uint32_t n = s->level->vertices;
+    struct cleave__score before = s->score;
+    for (uint32_t u = 0; u < n; u++)
+        saved[u] = s->block[u];
+    r->locked = v;
+    cleave__state_move(s, v, to, NULL, NULL);
+    while (s->score.overload && move_out(r))
+        ;
+    r->locked = CLEAVE__NONE;
+    before.cost = s->score.cost;
+    if (cleave__score_less(&s->score, &before))
+        return true;
+    for (uint32_t u = 0; u < n; u++)
+        cleave__state_move(s, u, saved[u], NULL, NULL);
+    return false;
+}
+
+/* A heavy vertex goes to another block and what overflows there moves on: light vertices make way
+ * for a heavy one, which neither moves nor swaps can do. */
+static bool eject(struct cleave__search *search, struct repair *r)
+{
+    struct cleave__state *s = r->state;
+    uint32_t n = s->level->vertices;
+    struct cleave_arena_mark mark = cleave__arena_mark(&search->arena);
+    struct candidate *heavy = cleave__arena_array(&search->arena, n, sizeof *heavy);
+    struct candidate *block = cleave__arena_array(&search->arena, s->target->blocks, sizeof *block);
+    uint32_t *saved = cleave__arena_array(&search->arena, n, sizeof *saved);
+    bool better = false;
+    uint32_t count = heavy && block && saved ? ejectable(r, heavy) : 0;
+    for (uint32_t i = 0; i < count && i < EJECTED_MAX && !better && !cleave__stopped(search); i++) {
+        uint32_t v = heavy[i].vertex, blocks = receivers(s, v, block);
+        if (s->free_count[s->block[v]] <= s->target->least[s->block[v]])
+            continue;
+        for (uint32_t j = 0; j < blocks && j < RECEIVERS_MAX && !better; j++)
+            better = eject_to(r, v, block[j].vertex, saved);
+    }
+    cleave__arena_rewind(&search->arena, mark);
+    return better;
 }
 
 enum cleave_status cleave__rebalance(struct cleave__search *search, struct cleave__state *state)
@@ -211,16 +321,17 @@ enum cleave_status cleave__rebalance(struct cleave__search *search, struct cleav
         return CLEAVE_OK;
     uint32_t n = state->level->vertices;
     struct cleave_arena_mark mark = cleave__arena_mark(&search->arena);
-    struct candidate *candidate = cleave__arena_array(&search->arena, n, sizeof *candidate);
-    uint32_t *order = cleave__arena_array(&search->arena, n, sizeof *order);
-    enum cleave_status status = candidate && order ? CLEAVE_OK : CLEAVE_NO_MEMORY;
+    struct repair r = {.state = state, .locked = CLEAVE__NONE};
+    r.candidate = cleave__arena_array(&search->arena, n, sizeof *r.candidate);
+    r.order = cleave__arena_array(&search->arena, n, sizeof *r.order);
+    enum cleave_status status = r.candidate && r.order ? CLEAVE_OK : CLEAVE_NO_MEMORY;
     if (!status) {
         fill_missing(state);
         if (state->score.conflicts)
             separate(state);
-        uint64_t tries = 200000;
+        uint64_t tries = SWAPS_TRIED_MAX;
         while (state->score.overload && !cleave__stopped(search)) {
-            if (!move_out(state, candidate) && !swap_one(search, state, order, &tries))
+            if (!move_out(&r) && !swap_one(search, &r, &tries) && !eject(search, &r))
                 break;
         }
     }

@@ -53,15 +53,17 @@ enum cleave_status cleave__exact(struct cleave__search *search, struct cleave__s
 enum cleave_status cleave__bisect(struct cleave__search *search, const struct cleave__level *level,
                                   const struct cleave__target *target, uint32_t *block);
 
-/* hierarchy.c: coarsens, gets a partition of the coarsest level from `initial` (or from block[]
- * when `warm`, in which case only vertices of one block merge), refines it level by level. */
+/* hierarchy.c: coarsens, gets a partition of the coarsest level from `initial`, refines it level by
+ * level. With `within`, block[] is the partition to start from instead, and only vertices of one
+ * `within` value merge, which must be vertices of one block. */
 typedef enum cleave_status cleave__initial(struct cleave__search *search,
                                            const struct cleave__level *coarsest,
                                            const struct cleave__target *target, uint32_t *block);
 enum cleave_status cleave__multilevel(struct cleave__search *search,
                                       const struct cleave__level *level,
                                       const struct cleave__target *target, uint32_t coarsest,
-                                      cleave__initial *initial, bool warm, uint32_t *block);
+                                      cleave__initial *initial, const uint32_t *within,
+                                      uint32_t *block);
 
 /* Repairs and refines in the way that fits the size. */
 enum cleave_status cleave__refine(struct cleave__search *search, struct cleave__state *state);

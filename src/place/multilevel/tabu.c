@@ -1,7 +1,8 @@
 /* Tabu search: every step takes the best of all moves, worse ones too, and a vertex may not return
  * to a block it has just left for a while. Overload and conflicts are paid for at a price that
  * rises while the search stays unbalanced and falls while it stays balanced, so that it walks along
- * the border of what is allowed; that is how swaps happen. The best state met is the answer.
+ * the border of what is allowed; that is how swaps happen. A search that finds nothing new for long
+ * goes back to the best state met and is kicked off course. That state is the answer.
  * (Glover 1989; the price after Gendreau, Hertz and Laporte 1994.)
  *
  * A step costs vertices * blocks * weights, hence for small instances only. */
@@ -73,6 +74,25 @@ static bool choose(struct tabu *t, struct cleave_random *random, uint64_t step,
     return ties > 0;
 }
 
+/* Stuck: back to the best state, and from there a few moves at random. */
+static void kick(struct tabu *t, struct cleave_random *random)
+{
+    struct cleave__state *s = t->state;
+    const struct cleave__level *l = s->level;
+    uint32_t n = l->vertices, k = s->target->blocks;
+    for (uint32_t v = 0; v < n; v++)
+        cleave__state_move(s, v, t->best[v], NULL, NULL);
+    uint64_t moves = 2 + cleave__random_below(random, n / 4 + 1);
+    for (uint64_t i = 0; i < moves; i++) {
+        uint32_t v = (uint32_t)cleave__random_below(random, n);
+        uint32_t b = (uint32_t)cleave__random_below(random, k), own = s->block[v];
+        int64_t spend = cleave__state_moved_delta(s, v, b);
+        if (l->fixed[v] == CLEAVE_FREE && s->free_count[own] > s->target->least[own] &&
+            (spend <= 0 || s->moved + spend <= s->target->budget))
+            cleave__state_move(s, v, b, NULL, NULL);
+    }
+}
+
 enum cleave_status cleave__refine_tabu(struct cleave__search *search, struct cleave__state *state,
                                        uint64_t iterations)
 {
@@ -96,6 +116,7 @@ enum cleave_status cleave__refine_tabu(struct cleave__search *search, struct cle
     double floor_price = total * 1e-6 + 1e-3, ceiling_price = total * 1e6;
     t.price = (double)record.cost > 1 ? (double)record.cost : 1;
     uint32_t unbalanced = 0, tenure = 4 + (n < 400 ? n / 10 : 40);
+    uint64_t patience = 60 + 3 * (uint64_t)n, since = 0;
     for (uint64_t step = 1; step <= iterations; step++) {
         uint32_t v, to;
         if (choose(&t, &search->random, step, &record, &v, &to)) {
@@ -107,6 +128,10 @@ enum cleave_status cleave__refine_tabu(struct cleave__search *search, struct cle
         if (cleave__score_less(&state->score, &record)) {
             record = state->score;
             memcpy(t.best, state->block, n * sizeof *t.best);
+            since = 0;
+        } else if (++since >= patience) {
+            kick(&t, &search->random);
+            since = 0;
         }
         unbalanced += state->score.overload > 0 || state->score.conflicts > 0;
         if (step % 8 == 0) {
