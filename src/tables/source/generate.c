@@ -76,9 +76,9 @@ static bool read_number(const char *text, const char **end, uint64_t *out)
     return c != text && !(*c >= '0' && *c <= '9');
 }
 
-enum cleave_status cleave__option_integer(const struct cleave_benchmark_options *options,
-                                          const char *name, uint32_t low, uint32_t high,
-                                          uint32_t *value, struct cleave_error *error)
+enum cleave_status cleave__generator_option_integer(const struct cleave_benchmark_options *options,
+                                                    const char *name, uint32_t low, uint32_t high,
+                                                    uint32_t *value, struct cleave_error *error)
 {
     const char *text = option_value(options, name);
     if (!text)
@@ -93,9 +93,9 @@ enum cleave_status cleave__option_integer(const struct cleave_benchmark_options 
     return CLEAVE_OK;
 }
 
-enum cleave_status cleave__option_choice(const struct cleave_benchmark_options *options,
-                                         const char *name, const char *const *choices,
-                                         uint32_t *value, struct cleave_error *error)
+enum cleave_status cleave__generator_option_choice(const struct cleave_benchmark_options *options,
+                                                   const char *name, const char *const *choices,
+                                                   uint32_t *value, struct cleave_error *error)
 {
     const char *text = option_value(options, name);
     if (!text)
@@ -112,9 +112,9 @@ enum cleave_status cleave__option_choice(const struct cleave_benchmark_options *
                             options->benchmark, name, text, names);
 }
 
-enum cleave_status cleave__option_weights(const struct cleave_benchmark_options *options,
-                                          const char *name, uint32_t kinds, uint32_t *weights,
-                                          struct cleave_error *error)
+enum cleave_status cleave__generator_option_weights(const struct cleave_benchmark_options *options,
+                                                    const char *name, uint32_t kinds,
+                                                    uint32_t *weights, struct cleave_error *error)
 {
     const char *text = option_value(options, name);
     if (!text)

@@ -142,17 +142,17 @@ extern const struct cleave_generate_ops cleave__generate_tatp;
 extern const struct cleave_generate_ops cleave__generate_epinions;
 
 /* Option readers: the value stays untouched when the option is not given. */
-enum cleave_status cleave__option_integer(const struct cleave_benchmark_options *options,
-                                          const char *name, uint32_t low, uint32_t high,
-                                          uint32_t *value, struct cleave_error *error);
+enum cleave_status cleave__generator_option_integer(const struct cleave_benchmark_options *options,
+                                                    const char *name, uint32_t low, uint32_t high,
+                                                    uint32_t *value, struct cleave_error *error);
 /* `choices` is NULL-terminated; *value becomes the index. */
-enum cleave_status cleave__option_choice(const struct cleave_benchmark_options *options,
-                                         const char *name, const char *const *choices,
-                                         uint32_t *value, struct cleave_error *error);
+enum cleave_status cleave__generator_option_choice(const struct cleave_benchmark_options *options,
+                                                   const char *name, const char *const *choices,
+                                                   uint32_t *value, struct cleave_error *error);
 /* "45/43/4/4/4": `kinds` weights, not all 0, whose sum is at most 10,000. */
-enum cleave_status cleave__option_weights(const struct cleave_benchmark_options *options,
-                                          const char *name, uint32_t kinds, uint32_t *weights,
-                                          struct cleave_error *error);
+enum cleave_status cleave__generator_option_weights(const struct cleave_benchmark_options *options,
+                                                    const char *name, uint32_t kinds,
+                                                    uint32_t *weights, struct cleave_error *error);
 
 /* Sizes and statistics of one table, by name. */
 void cleave__size_table(struct cleave_schema *schema, const char *table, double rows,

@@ -120,9 +120,10 @@ static enum cleave_status read_options(struct epinions *e, uint32_t *mix,
 {
     static const char *const mixes[] = {"schism", "benchbase", NULL};
     enum { MOST = 50000000 };
-    enum cleave_status status = cleave__option_integer(options, "users", 2, MOST, &e->users, error);
+    enum cleave_status status =
+        cleave__generator_option_integer(options, "users", 2, MOST, &e->users, error);
     if (status == CLEAVE_OK)
-        status = cleave__option_integer(options, "items", 1, MOST, &e->items, error);
+        status = cleave__generator_option_integer(options, "items", 1, MOST, &e->items, error);
     if (status != CLEAVE_OK)
         return status;
     /* A user reviews an item once and trusts another once; past half of all pairs, drawing new
@@ -145,12 +146,12 @@ static enum cleave_status read_options(struct epinions *e, uint32_t *mix,
         {"clients", 1, 100000, &e->clients},
     };
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-        status = cleave__option_integer(options, numbers[i].name, numbers[i].low, numbers[i].high,
-                                        numbers[i].value, error);
+        status = cleave__generator_option_integer(options, numbers[i].name, numbers[i].low,
+                                                  numbers[i].high, numbers[i].value, error);
         if (status != CLEAVE_OK)
             return status;
     }
-    return cleave__option_choice(options, "mix", mixes, mix, error);
+    return cleave__generator_option_choice(options, "mix", mixes, mix, error);
 }
 
 /* Fills `count` distinct pairs (user, companion). A pair that keeps colliding, because the heads

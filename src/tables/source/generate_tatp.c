@@ -83,15 +83,16 @@ static enum cleave_status read_options(struct tatp *tatp, uint32_t *weights,
                                        struct cleave_error *error)
 {
     static const char *const distributions[] = {"nonuniform", "uniform", NULL};
-    enum cleave_status status =
-        cleave__option_integer(options, "subscribers", 1, 1000000000, &tatp->subscribers, error);
+    enum cleave_status status = cleave__generator_option_integer(
+        options, "subscribers", 1, 1000000000, &tatp->subscribers, error);
+    if (status == CLEAVE_OK)
+        status = cleave__generator_option_choice(options, "distribution", distributions,
+                                                 &tatp->uniform, error);
     if (status == CLEAVE_OK)
         status =
-            cleave__option_choice(options, "distribution", distributions, &tatp->uniform, error);
+            cleave__generator_option_integer(options, "clients", 1, 100000, &tatp->clients, error);
     if (status == CLEAVE_OK)
-        status = cleave__option_integer(options, "clients", 1, 100000, &tatp->clients, error);
-    if (status == CLEAVE_OK)
-        status = cleave__option_weights(options, "mix", 7, weights, error);
+        status = cleave__generator_option_weights(options, "mix", 7, weights, error);
     return status;
 }
 

@@ -56,15 +56,15 @@ static enum cleave_status read_options(struct tpcc *tpcc, uint32_t *weights,
         {"by-name", 0, 100, &tpcc->by_name},
     };
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-        enum cleave_status status = cleave__option_integer(
+        enum cleave_status status = cleave__generator_option_integer(
             options, numbers[i].name, numbers[i].low, numbers[i].high, numbers[i].value, error);
         if (status != CLEAVE_OK)
             return status;
     }
     enum cleave_status status =
-        cleave__option_choice(options, "stock-level", levels, &tpcc->stock_level, error);
+        cleave__generator_option_choice(options, "stock-level", levels, &tpcc->stock_level, error);
     if (status == CLEAVE_OK)
-        status = cleave__option_weights(options, "mix", 5, weights, error);
+        status = cleave__generator_option_weights(options, "mix", 5, weights, error);
     return status;
 }
 
