@@ -78,6 +78,49 @@ static void line_ends(void **state)
     trace_text_free(&t);
 }
 
+static void through_syslog(void **state)
+{
+    (void)state;
+#define HOST(pid) "May  1 12:00:00 host postgres[" pid "]: "
+    expect_format(HOST("9") "[1-1] LOG:  checkpoint starting: time\n" HOST(
+                      "7") "[5-1] user=u,db=d LOG:  "
+                           "duration: 0.1 ms  execute "
+                           "a: select\n" HOST(
+                               "8") "[3-"
+                                    "1] "
+                                    "user"
+                                    "=u,"
+                                    "db="
+                                    "d "
+                                    "LOG:"
+                                    "  "
+                                    "dura"
+                                    "tion"
+                                    ": "
+                                    "0.1 "
+                                    "ms  "
+                                    "stat"
+                                    "emen"
+                                    "t: "
+                                    "sele"
+                                    "ct"
+                                    "\n" HOST("7") "[5-2] #011$1,\n" HOST("8") "[3-2]  2\n" HOST(
+                                        "7") "[5-3]  $2\n"
+                                             "May  1 12:00:00 host cron[5]: (root) CMD\n" HOST(
+                                                 "7") "[5-4] user=u,db=d DETAIL:  parameters: $1 = "
+                                                      "'1', $2 = 'x\n" HOST("7") "[5-5] #011y'\n",
+                  "syslog, prefix not recognised", "8: select 2\n7: select\\n$1, $2 [1, x\\ny]\n");
+    expect_format("<134>1 2026-11-30T02:21:31.845Z host postgres 77 - - [5-1] LOG:  duration: 0.1 "
+                  "ms  statement: select 1\n"
+                  "<134>1 2026-11-30T02:21:31.845Z host postgres 77 - - [6-1] LOG:  duration: 0.1 "
+                  "ms  statement: select 2\n",
+                  "syslog, prefix ''", "77: select 1\n77: select 2\n");
+    expect_format("2026-11-30T02:21:31.845+01:00 host postgres[77]: u@d LOG:  duration: 0.1 ms  "
+                  "statement: select\n"
+                  "2026-11-30T02:21:31.845+01:00 host postgres[77]: #0111\n",
+                  "syslog, prefix '%u@%d '", "77: select\\n1\n");
+}
+
 #define CSV_HEAD(pid)                                                                              \
     "2026-11-30 02:21:32.034 UTC,\"u\",\"d\"," pid ",\"[local]\",6b0c." pid                        \
     ",3,\"SELECT\",2026-11-30 02:21:32 UTC,3/0,0,"
@@ -327,15 +370,15 @@ static void nul_bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(prefixes_guessed),   cmocka_unit_test(prefix_given),
-        cmocka_unit_test(line_ends),          cmocka_unit_test(csv_columns),
-        cmocka_unit_test(csv_cut_record),     cmocka_unit_test(csv_error_query),
-        cmocka_unit_test(json_escapes),       cmocka_unit_test(json_broken_lines),
-        cmocka_unit_test(localized_severity), cmocka_unit_test(plain_sql),
-        cmocka_unit_test(unbalanced_quote),   cmocka_unit_test(nothing_fits),
-        cmocka_unit_test(no_such_files),      cmocka_unit_test(empty_files),
-        cmocka_unit_test(rotation),           cmocka_unit_test(enormous_line),
-        cmocka_unit_test(nul_bytes),
+        cmocka_unit_test(prefixes_guessed),  cmocka_unit_test(prefix_given),
+        cmocka_unit_test(line_ends),         cmocka_unit_test(through_syslog),
+        cmocka_unit_test(csv_columns),       cmocka_unit_test(csv_cut_record),
+        cmocka_unit_test(csv_error_query),   cmocka_unit_test(json_escapes),
+        cmocka_unit_test(json_broken_lines), cmocka_unit_test(localized_severity),
+        cmocka_unit_test(plain_sql),         cmocka_unit_test(unbalanced_quote),
+        cmocka_unit_test(nothing_fits),      cmocka_unit_test(no_such_files),
+        cmocka_unit_test(empty_files),       cmocka_unit_test(rotation),
+        cmocka_unit_test(enormous_line),     cmocka_unit_test(nul_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

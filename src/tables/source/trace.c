@@ -146,6 +146,7 @@ void cleave__trace_close(struct cleave_trace *t)
     if (!t)
         return;
     cleave__tab_free(t);
+    cleave__stderr_free(t);
     cleave__sessions_free(t->sessions);
     cleave__works_free(&t->works);
     cleave__trace_lines_free(&t->lines);

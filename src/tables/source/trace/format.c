@@ -93,11 +93,16 @@ static enum cleave_status set_prefix(struct cleave_trace *t, struct cleave_error
     size_t fitting = 0;
     if (t->options.line_prefix) {
         struct cleave_prefix_match match;
+        struct cleave_syslog header;
         if (cleave__prefix_compile(t->options.line_prefix, &t->prefix, error))
             return CLEAVE_BAD_ARGUMENT;
         for (size_t i = 0; i < t->lines.kept.count && !fitting; i++) {
             struct cleave_trace_line line = cleave__trace_lines_ahead(&t->lines, i);
             fitting = cleave__prefix_match(&t->prefix, line.text, line.length, &match);
+            if (!fitting && cleave__syslog_header(line.text, line.length, &header) &&
+                cleave__prefix_match(&t->prefix, line.text + header.rest, line.length - header.rest,
+                                     &match))
+                fitting = t->prefix.syslog = true;
         }
         if (!fitting)
             return cleave_error_set(error, CLEAVE_BAD_INPUT,
@@ -145,9 +150,11 @@ enum cleave_status cleave__trace_detect(struct cleave_trace *t, struct cleave_er
         if (status)
             return status;
         if (t->prefix.free_form)
-            snprintf(t->describe, sizeof t->describe, "stderr, prefix not recognised");
+            snprintf(t->describe, sizeof t->describe, "%s, prefix not recognised",
+                     t->prefix.syslog ? "syslog" : "stderr");
         else
-            snprintf(t->describe, sizeof t->describe, "stderr, prefix '%s'", t->prefix.text);
+            snprintf(t->describe, sizeof t->describe, "%s, prefix '%s'",
+                     t->prefix.syslog ? "syslog" : "stderr", t->prefix.text);
     }
     if (t->format == CLEAVE_TRACE_TAB) {
         if (!cleave__trace_lines_look_ahead(&t->lines, LEARN_AHEAD) || !cleave__tab_learn(t))

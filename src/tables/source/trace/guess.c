@@ -27,6 +27,10 @@ static const char *const usual[] = {
     "%m %u@%d [%p] ",
     "%m %c ",
     "%c %m ",
+    "user=%u,db=%d,app=%a,client=%h ",
+    "user=%u,db=%d ",
+    "%q%u@%d ",
+    "",
 };
 
 /* A header of known form being written down as a prefix. */
@@ -241,7 +245,7 @@ static void consider_read_off(const struct sample *sample, struct cleave_prefix 
         for (size_t b = 0; b < count; b++) {
             size_t length = strlen(seen[a]);
             char joined[CLEAVE_PREFIX_TEXT_MAX + 2];
-            if (a == b || length == 0 || strncmp(seen[a], seen[b], length) != 0)
+            if (a == b || strncmp(seen[a], seen[b], length) != 0)
                 continue;
             memcpy(joined, seen[b], length);
             memcpy(joined + length, "%q", 2);
@@ -257,9 +261,23 @@ bool cleave__prefix_guess(const struct cleave_trace_lines *lines, struct cleave_
     struct sample *sample = calloc(1, sizeof *sample);
     if (!sample)
         return false;
+    size_t wrapped = 0, all = 0;
+    struct cleave_syslog header;
+    for (size_t i = 0; i < lines->kept.count && i < SAMPLE_LINES; i++) {
+        struct cleave_trace_line line = cleave__trace_lines_ahead(lines, i);
+        all += line.length > 0;
+        wrapped += cleave__syslog_header(line.text, line.length, &header);
+    }
+    bool syslog = wrapped * 2 > all;
     for (size_t i = 0; i < lines->kept.count && sample->count < SAMPLE_LINES; i++) {
         struct cleave_trace_line line = cleave__trace_lines_ahead(lines, i);
-        if (line.length && line.text[0] != '\t')
+        if (syslog) {
+            if (!cleave__syslog_header(line.text, line.length, &header) || header.chunk > 1)
+                continue;
+            line.text += header.rest;
+            line.length -= header.rest;
+        }
+        if (line.length && line.text[0] != '\t' && line.text[0] != '#')
             sample->lines[sample->count++] = (struct cleave_span){line.text, line.length};
     }
     struct cleave_prefix best = {0}, free_form = {.free_form = true};
@@ -274,5 +292,6 @@ bool cleave__prefix_guess(const struct cleave_trace_lines *lines, struct cleave_
         return false;
     *out = most + plain / 50 >= plain && most ? best : free_form;
     *fitting = most + plain / 50 >= plain && most ? most : plain;
+    out->syslog = syslog;
     return true;
 }

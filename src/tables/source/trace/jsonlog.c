@@ -189,10 +189,20 @@ static bool parse(struct scanner *s, struct record *out)
     return take(s, '}');
 }
 
+static bool names_key(const char *line, size_t length, const char *key)
+{
+    size_t size = strlen(key);
+    for (size_t i = 0; i + size <= length; i++) {
+        if (line[i] == '"' && memcmp(line + i, key, size) == 0)
+            return true;
+    }
+    return false;
+}
+
 bool cleave__jsonlog_looks(const char *line, size_t length)
 {
-    return length > 2 && line[0] == '{' && memmem(line, length, "\"error_severity\"", 16) &&
-           memmem(line, length, "\"timestamp\"", 11);
+    return length > 2 && line[0] == '{' && names_key(line, length, "\"error_severity\"") &&
+           names_key(line, length, "\"timestamp\"");
 }
 
 bool cleave__jsonlog_line(struct cleave_trace *t, const struct cleave_trace_line *line)

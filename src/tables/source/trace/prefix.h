@@ -14,6 +14,7 @@ enum { CLEAVE_PREFIX_OPS_MAX = 64, CLEAVE_PREFIX_TEXT_MAX = 256 };
 struct cleave_prefix {
     bool free_form; /* no prefix known: the session is looked for in what precedes the severity */
     bool narrow;    /* a guess: names of users, databases and hosts are taken to have no blanks */
+    bool syslog;    /* each line has a syslog header before it */
     uint32_t count;
     struct {
         char kind;         /* an escape's letter, or 0: literal text */
@@ -37,6 +38,13 @@ enum cleave_status cleave__prefix_compile(const char *text, struct cleave_prefix
  * %q) and a severity. */
 bool cleave__prefix_match(const struct cleave_prefix *prefix, const char *line, size_t length,
                           struct cleave_prefix_match *out);
+/* What syslog wrote before the server's own line. */
+struct cleave_syslog {
+    struct cleave_span pid;
+    uint32_t chunk; /* from 1; 0 when the pieces are not numbered */
+    size_t rest;    /* where the server's line begins */
+};
+bool cleave__syslog_header(const char *line, size_t length, struct cleave_syslog *out);
 /* Length of "2026-11-30 02:21:31.845 UTC" at `text`; 0 when it does not begin with one. */
 size_t cleave__prefix_timestamp(const char *text, size_t length);
 /* Fits the best prefix to the lines of the look ahead; *fitting is how many lines match it. False

@@ -21,9 +21,14 @@ struct cleave_trace_pending {
     size_t key, label, user, database;
     enum cleave_severity severity;
     bool in_block, dropped; /* dropped: grew past the limit, the rest is not kept */
+    uint64_t used;          /* syslog: when it last grew */
+    size_t pid;             /* syslog: length of the pid, in front of `names` */
     bool quoted;            /* csv: within quotes at the end of what is here */
     uint32_t file;
 };
+
+/* Syslog mixes the pieces of different processes' messages: so many may be open at once. */
+enum { CLEAVE_SYSLOG_OPEN_MAX = 32 };
 
 struct cleave_trace {
     struct cleave_trace_options options;
@@ -34,6 +39,8 @@ struct cleave_trace {
     struct cleave_trace_works works;
     struct cleave_sessions *sessions;
     struct cleave_trace_pending pending;
+    struct cleave_trace_pending *syslog; /* [CLEAVE_SYSLOG_OPEN_MAX]; NULL: not from syslog */
+    uint64_t syslog_clock;
     CLEAVE_VECTOR(char) scratch; /* unescaped fields */
     struct cleave_splitter splitter;
     bool copying;                       /* sql: within the data of a COPY */
@@ -52,6 +59,7 @@ enum cleave_status cleave__trace_detect(struct cleave_trace *trace, struct cleav
 
 bool cleave__stderr_line(struct cleave_trace *trace, const struct cleave_trace_line *line);
 bool cleave__stderr_finish(struct cleave_trace *trace);
+void cleave__stderr_free(struct cleave_trace *trace);
 bool cleave__csvlog_line(struct cleave_trace *trace, const struct cleave_trace_line *line);
 bool cleave__csvlog_finish(struct cleave_trace *trace);
 /* One line is a whole csvlog record, or begins like one. */
