@@ -109,7 +109,8 @@ static void through_syslog(void **state)
                                              "May  1 12:00:00 host cron[5]: (root) CMD\n" HOST(
                                                  "7") "[5-4] user=u,db=d DETAIL:  parameters: $1 = "
                                                       "'1', $2 = 'x\n" HOST("7") "[5-5] #011y'\n",
-                  "syslog, prefix not recognised", "8: select 2\n7: select\\n$1, $2 [1, x\\ny]\n");
+                  "syslog, prefix '%quser=%u,db=%d '",
+                  "7: select\\n$1, $2 [1, x\\ny]\n8: select 2\n");
     expect_format("<134>1 2026-11-30T02:21:31.845Z host postgres 77 - - [5-1] LOG:  duration: 0.1 "
                   "ms  statement: select 1\n"
                   "<134>1 2026-11-30T02:21:31.845Z host postgres 77 - - [6-1] LOG:  duration: 0.1 "
