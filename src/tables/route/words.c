@@ -28,7 +28,15 @@ static bool make_room(struct cleave_words *words, size_t more)
     return true;
 }
 
-static void add_bytes(struct cleave_words *words, const char *bytes, size_t length)
+static void blank_controls(char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)
+            text[i] = ' ';
+    }
+}
+
+void cleave__words_bytes(struct cleave_words *words, const char *bytes, size_t length)
 {
     if (!make_room(words, length))
         return;
@@ -50,18 +58,31 @@ void cleave__words_add(struct cleave_words *words, const char *format, ...)
     int length = vsnprintf(small, sizeof small, format, arguments);
     va_end(arguments);
     if (length >= 0 && (size_t)length < sizeof small) {
-        add_bytes(words, small, (size_t)length);
+        cleave__words_bytes(words, small, (size_t)length);
     } else if (length >= 0) {
         char *large = malloc((size_t)length + 1);
         if (large) {
             vsnprintf(large, (size_t)length + 1, format, again);
-            add_bytes(words, large, (size_t)length);
+            cleave__words_bytes(words, large, (size_t)length);
             free(large);
         } else {
             words->failed = true;
         }
     }
     va_end(again);
+}
+
+void cleave__words_plain(struct cleave_words *words, const char *text)
+{
+    char piece[128];
+    for (size_t left = strlen(text); left;) {
+        size_t length = left < sizeof piece ? left : sizeof piece;
+        memcpy(piece, text, length);
+        blank_controls(piece, length);
+        cleave__words_bytes(words, piece, length);
+        text += length;
+        left -= length;
+    }
 }
 
 void cleave__words_value(struct cleave_words *words, const struct cleave_value *value,
@@ -76,19 +97,23 @@ void cleave__words_value(struct cleave_words *words, const struct cleave_value *
     if (length < 0)
         return;
     if ((size_t)length < sizeof small) {
-        add_bytes(words, small, (size_t)length);
+        if (words->one_line)
+            blank_controls(small, (size_t)length);
+        cleave__words_bytes(words, small, (size_t)length);
     } else {
         char *large = malloc((size_t)length + 1);
         if (large) {
             cleave__value_print(&shown, type, large, (size_t)length + 1);
-            add_bytes(words, large, (size_t)length);
+            if (words->one_line)
+                blank_controls(large, (size_t)length);
+            cleave__words_bytes(words, large, (size_t)length);
             free(large);
         } else {
             words->failed = true;
         }
     }
     if (cut)
-        add_bytes(words, "...", 3);
+        cleave__words_bytes(words, "...", 3);
 }
 
 void cleave__words_range(struct cleave_words *words, const struct cleave_range *range,
@@ -150,13 +175,13 @@ static void add_part(struct cleave_words *words, const char *name, size_t length
     for (size_t i = 0; plain && i < sizeof reserved / sizeof *reserved; i++)
         plain = strlen(reserved[i]) != length || memcmp(reserved[i], name, length) != 0;
     if (plain) {
-        add_bytes(words, name, length);
+        cleave__words_bytes(words, name, length);
         return;
     }
-    add_bytes(words, "\"", 1);
+    cleave__words_bytes(words, "\"", 1);
     for (size_t i = 0; i < length; i++)
-        add_bytes(words, name[i] == '"' ? "\"\"" : &name[i], name[i] == '"' ? 2 : 1);
-    add_bytes(words, "\"", 1);
+        cleave__words_bytes(words, name[i] == '"' ? "\"\"" : &name[i], name[i] == '"' ? 2 : 1);
+    cleave__words_bytes(words, "\"", 1);
 }
 
 void cleave__words_name(struct cleave_words *words, const char *name)
@@ -164,8 +189,13 @@ void cleave__words_name(struct cleave_words *words, const char *name)
     const char *dot = strchr(name, '.');
     if (dot) {
         add_part(words, name, (size_t)(dot - name));
-        add_bytes(words, ".", 1);
+        cleave__words_bytes(words, ".", 1);
         name = dot + 1;
     }
+    add_part(words, name, strlen(name));
+}
+
+void cleave__words_name_part(struct cleave_words *words, const char *name)
+{
     add_part(words, name, strlen(name));
 }

@@ -13,11 +13,15 @@ struct cleave_words {
     char *data;
     size_t length; /* needed so far, the NUL apart */
     size_t size;
-    bool grows;  /* data is malloc'd, the owner frees */
-    bool failed; /* memory is out */
+    bool grows;    /* data is malloc'd, the owner frees */
+    bool one_line; /* control characters in values become blanks */
+    bool failed;   /* memory is out */
 };
 
 void cleave__words_add(struct cleave_words *words, const char *format, ...) CLEAVE_PRINTF(2, 3);
+void cleave__words_bytes(struct cleave_words *words, const char *bytes, size_t length);
+/* The text with its control characters made blanks. */
+void cleave__words_plain(struct cleave_words *words, const char *text);
 /* A value as SQL writes it; long texts are shortened to `most` bytes (0: whole). */
 void cleave__words_value(struct cleave_words *words, const struct cleave_value *value,
                          enum cleave_type type, size_t most);
@@ -25,6 +29,7 @@ void cleave__words_value(struct cleave_words *words, const struct cleave_value *
 void cleave__words_range(struct cleave_words *words, const struct cleave_range *range,
                          enum cleave_type type);
 /* An identifier, quoted when SQL needs it; "schema.table" in its parts. */
+void cleave__words_name_part(struct cleave_words *words, const char *name); /* dots are letters */
 void cleave__words_name(struct cleave_words *words, const char *name);
 
 #endif
