@@ -29,8 +29,8 @@ static const char *const usual[] = {
     "%c %m ",
     "user=%u,db=%d,app=%a,client=%h ",
     "user=%u,db=%d ",
-    "%q%u@%d ",
     "",
+    "%q%u@%d ",
 };
 
 /* A header of known form being written down as a prefix. */
