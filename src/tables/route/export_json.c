@@ -145,7 +145,8 @@ static void put_schema_table(struct cleave_words *w, const struct cleave_schema 
         put_string(w, column->name);
         cleave__words_add(w, ", \"type\": ");
         put_string(w, column->type_name);
-        cleave__words_add(w, "%s%s}", column->not_null ? ", \"not_null\": true" : "",
+        cleave__words_add(w, ", \"kind\": \"%s\"%s%s}", cleave__type_name(column->type),
+                          column->not_null ? ", \"not_null\": true" : "",
                           column->has_default ? ", \"has_default\": true" : "");
     }
     cleave__words_add(w, "],\n     \"primary_key\": ");
@@ -170,76 +171,100 @@ static void put_schema_table(struct cleave_words *w, const struct cleave_schema 
     cleave__words_add(w, "]}");
 }
 
-/* The type that a map's values are written in: its first user's key column's. */
-static enum cleave_type map_type(const struct cleave_lookup *lookup, uint32_t map)
+/* A map and its entries. The type is its first user's key column's; a map that no table uses has
+ * its values' own kind. */
+struct map_values {
+    const struct cleave_key_index *map;
+    enum cleave_type type;
+    uint32_t count;
+    struct cleave_value *values;
+    uint32_t *shards;
+};
+
+static enum cleave_type kind_of(const struct cleave_value *values, uint32_t count)
+{
+    enum cleave_type type = count ? CLEAVE_TYPE_INTEGER : CLEAVE_TYPE_TEXT;
+    for (uint32_t i = 0; i < count; i++) {
+        if (values[i].kind == CLEAVE_TEXT)
+            return CLEAVE_TYPE_TEXT;
+        if (values[i].kind == CLEAVE_NUMBER)
+            type = CLEAVE_TYPE_NUMBER;
+    }
+    return type;
+}
+
+static enum cleave_type map_type(const struct cleave_lookup *lookup, uint32_t index,
+                                 const struct map_values *v)
 {
     for (uint32_t i = 0; i < lookup->schema.table_count; i++) {
         const struct cleave_table_index *table = &lookup->tables[i];
-        if (!table->replicated && table->map == map)
+        if (!table->replicated && table->map == index)
             return lookup->schema.tables[i].columns[table->key_column].type;
     }
-    return CLEAVE_TYPE_TEXT;
+    enum cleave_type bounds = kind_of(v->map->bounds, v->map->bound_count);
+    enum cleave_type entries = kind_of(v->values, v->count);
+    return v->count == 0 || (v->map->bound_count && bounds == CLEAVE_TYPE_NUMBER) ? bounds
+                                                                                  : entries;
 }
 
-static enum cleave_status put_entries(struct cleave_words *w, const struct cleave_key_index *map,
-                                      enum cleave_type type)
+/* The values of each shard that has some, on a line of their own. */
+static enum cleave_status put_entries(struct cleave_words *w, const struct map_values *v)
 {
-    uint32_t count, *shards;
-    struct cleave_value *values;
-    enum cleave_status status = cleave__key_index_list(map, &count, &values, &shards);
-    if (status != CLEAVE_OK)
-        return status;
-    uint32_t *next = malloc(((size_t)count + 1) * sizeof *next);
-    uint32_t *head = malloc(map->shards * sizeof *head);
-    if (!next || !head)
-        status = CLEAVE_NO_MEMORY;
-    if (status == CLEAVE_OK) {
-        for (uint32_t s = 0; s < map->shards; s++)
-            head[s] = UINT32_MAX;
-        for (uint32_t i = count; i-- > 0;) { /* chains by shard, values rising */
-            next[i] = head[shards[i]];
-            head[shards[i]] = i;
+    uint32_t *next = malloc(((size_t)v->count + 1) * sizeof *next);
+    uint32_t *head = malloc(v->map->shards * sizeof *head);
+    if (!next || !head) {
+        free(next);
+        free(head);
+        return CLEAVE_NO_MEMORY;
+    }
+    for (uint32_t s = 0; s < v->map->shards; s++)
+        head[s] = UINT32_MAX;
+    for (uint32_t i = v->count; i-- > 0;) { /* chains by shard, values rising */
+        next[i] = head[v->shards[i]];
+        head[v->shards[i]] = i;
+    }
+    bool first_line = true;
+    for (uint32_t s = 0; s < v->map->shards; s++) {
+        if (head[s] == UINT32_MAX)
+            continue;
+        cleave__words_add(w, "%s\n      {\"shard\": %u, \"values\": [", first_line ? "" : ",", s);
+        for (uint32_t i = head[s]; i != UINT32_MAX; i = next[i]) {
+            put_value(w, &v->values[i], v->type);
+            cleave__words_add(w, next[i] == UINT32_MAX ? "]}" : ", ");
         }
-        bool first_line = true;
-        for (uint32_t s = 0; s < map->shards; s++) {
-            if (head[s] == UINT32_MAX)
-                continue;
-            cleave__words_add(w, "%s\n      {\"shard\": %u, \"values\": [", first_line ? "" : ",",
-                              s);
-            for (uint32_t i = head[s]; i != UINT32_MAX; i = next[i]) {
-                put_value(w, &values[i], type);
-                cleave__words_add(w, next[i] == UINT32_MAX ? "]}" : ", ");
-            }
-            first_line = false;
-        }
+        first_line = false;
     }
     free(next);
     free(head);
-    free(values);
-    free(shards);
-    return status;
+    return CLEAVE_OK;
 }
 
 static enum cleave_status put_map(struct cleave_words *w, const struct cleave_lookup *lookup,
                                   uint32_t index)
 {
     static const char *const rules[] = {"hash", "round_robin", "range", "nearest"};
-    const struct cleave_key_index *map = &lookup->maps[index];
-    enum cleave_type type = map_type(lookup, index);
-    cleave__words_add(w, "    {\"default\": \"%s\"", rules[map->otherwise]);
-    if (map->null_explicit)
-        cleave__words_add(w, ", \"null\": %u", map->null_shard);
-    if (map->otherwise == CLEAVE_MAP_RANGE) {
+    struct map_values v = {.map = &lookup->maps[index]};
+    enum cleave_status status = cleave__key_index_list(v.map, &v.count, &v.values, &v.shards);
+    if (status != CLEAVE_OK)
+        return status;
+    v.type = map_type(lookup, index, &v);
+    cleave__words_add(w, "    {\"default\": \"%s\", \"kind\": \"%s\"", rules[v.map->otherwise],
+                      cleave__type_name(v.type));
+    if (v.map->null_explicit)
+        cleave__words_add(w, ", \"null\": %u", v.map->null_shard);
+    if (v.map->otherwise == CLEAVE_MAP_RANGE) {
         cleave__words_add(w, ", \"bounds\": [");
-        for (uint32_t i = 0; i < map->bound_count; i++) {
+        for (uint32_t i = 0; i < v.map->bound_count; i++) {
             cleave__words_add(w, i ? ", " : "");
-            put_value(w, &map->bounds[i], type);
+            put_value(w, &v.map->bounds[i], v.type);
         }
         cleave__words_add(w, "]");
     }
     cleave__words_add(w, ", \"entries\": [");
-    enum cleave_status status = put_entries(w, map, type);
+    status = put_entries(w, &v);
     cleave__words_add(w, "]}");
+    free(v.values);
+    free(v.shards);
     return status;
 }
 
