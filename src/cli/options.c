@@ -14,7 +14,8 @@ enum { KEY_JSON = 0x1000, KEY_CSV, KEY_SEED };
 static const struct argp_option options[] = {
     {"json", KEY_JSON, NULL, 0, "Print one JSON document", 0},
     {"csv", KEY_CSV, NULL, 0, "Print the table as CSV", 0},
-    {"seed", KEY_SEED, "N", 0, "Seed of everything random; the same seed gives the same answer", 0},
+    {"seed", KEY_SEED, "N", 0, "Seed of everything random (1); the same seed gives the same answer",
+     0},
     {"quiet", 'q', NULL, 0, "No progress and no remarks", 0},
     {0},
 };
