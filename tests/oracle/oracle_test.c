@@ -17,6 +17,7 @@ static const char ddl[] =
     "CREATE TABLE r (id int PRIMARY KEY, v text);"
     "CREATE TABLE other.a (k int PRIMARY KEY);"
     "CREATE TABLE words (w text PRIMARY KEY, x int);"
+    "CREATE TABLE kinds (k int PRIMARY KEY, j jsonb, e mood, q real);"
     "CREATE VIEW va AS SELECT x, y AS why FROM a WHERE z = 1;"
     "CREATE VIEW v5 (p, q) AS SELECT b.x, a.t FROM a JOIN b ON a.x = b.x WHERE a.x IN (5, -6);";
 
@@ -208,6 +209,51 @@ static void writes(void **state)
         {"COPY (SELECT * FROM a WHERE x = 5) TO stdout", "5"});
 }
 
+static void constants(void **state)
+{
+    CHECK({"SELECT * FROM a WHERE x = 3001 - 20 + 4", "5"},
+          {"SELECT * FROM a WHERE x = 2 * 4", "8"}, {"SELECT * FROM a WHERE x = 17 / 3", "5"},
+          {"SELECT * FROM a WHERE x = 17 % 10", "7"}, {"SELECT * FROM a WHERE x = - (2 + 1)", "7"},
+          {"SELECT * FROM a WHERE x = + 3", "3"}, {"SELECT * FROM a WHERE x = 1 / 0", "all"},
+          {"SELECT * FROM a WHERE x = 9223372036854775807 + 1", "all"},
+          {"SELECT * FROM a WHERE x = 5.0", "5"}, {"SELECT * FROM a WHERE x = 5.5", "nothing"},
+          {"SELECT * FROM a WHERE x = 2.5 * 2", "5"},
+          {"SELECT * FROM a WHERE x > 4.5 AND x < 6.2", "5 6"},
+          {"SELECT * FROM a WHERE x > -2.5 AND x < -0.5", "8 9"},
+          {"SELECT * FROM a WHERE x < 1e30 AND x = 4", "4"},
+          {"SELECT * FROM a WHERE x > 1e30", "nothing"},
+          {"SELECT * FROM a WHERE x IN (1.5, 2, 3.0)", "2 3"},
+          {"SELECT * FROM a WHERE x = '5.5'", "all"}, {"SELECT * FROM a WHERE x = 'x'", "all"},
+          {"SELECT * FROM a WHERE x = ANY ('{1, 2,NULL}')", "1 2"},
+          {"SELECT * FROM a WHERE x = ANY ('{1,2}'::bigint[])", "1 2"},
+          {"SELECT * FROM a WHERE x = ANY ('{1,{2}}')", "all"},
+          {"SELECT * FROM a WHERE x = ANY (ARRAY[1, 2]::int[])", "1 2"},
+          {"SELECT * FROM a WHERE x <> ALL ('{1,2}') AND x BETWEEN 1 AND 3", "3"},
+          {"SELECT * FROM a WHERE NOT x = ANY ('{1,2}') AND x BETWEEN 1 AND 3", "3"},
+          {"SELECT * FROM a WHERE x <> ANY ('{1,2}') AND x BETWEEN 1 AND 2", "1 2"},
+          {"SELECT * FROM a WHERE x::bigint = 5", "5"},
+          {"SELECT * FROM a WHERE x::text = '5'", "all"},
+          {"SELECT * FROM a WHERE x::numeric = 5", "5"},
+          {"SELECT * FROM a WHERE d = '2020-01-01'::date + 1 AND d = '2020-01-02' AND x = 3", "3"},
+          {"SELECT * FROM a WHERE d = '2020-01-01'::date + 1 AND d = '2020-01-03' AND x = 3",
+           "nothing"},
+          {"SELECT * FROM a WHERE t = 'a' || 'b' || 1 AND t <> 'ab1' AND x = 3", "nothing"},
+          {"SELECT * FROM a WHERE t LIKE 'a!%%' ESCAPE '!' AND t = 'b' AND x = 3", "nothing"},
+          {"SELECT * FROM a WHERE t = 'abc'::varchar(2) AND t = 'ab' AND x = 3", "3"},
+          {"SELECT * FROM a WHERE 1 = 0", "nothing"},
+          {"SELECT * FROM a WHERE 1 = 1 AND x = 2", "2"},
+          {"SELECT * FROM a WHERE NULL AND x = 2", "nothing"},
+          {"SELECT * FROM a WHERE (1 = 0 OR x = 4)", "4"},
+          {"SELECT * FROM a WHERE n = x AND n = 4.0", "4"},
+          {"SELECT * FROM a WHERE n = x AND n = 4.5", "nothing"},
+          {"INSERT INTO a (x) VALUES (2 + 3)", "5"}, {"INSERT INTO a (x) VALUES (2.5)", "all"},
+          {"INSERT INTO a (x) VALUES ('7')", "7"},
+          {"SELECT * FROM kinds WHERE j = '1' AND j = '2'", "all"},
+          {"SELECT * FROM kinds WHERE e = 'a' AND e = 'b'", "nothing"},
+          {"SELECT * FROM kinds WHERE e > 'b' AND e < 'a'", "all"},
+          {"SELECT * FROM kinds WHERE q > 0.1 AND q < 0.1", "all"});
+}
+
 static void parameters(void **state)
 {
     (void)state;
@@ -379,9 +425,10 @@ static void tpcc(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(predicates), cmocka_unit_test(joins),        cmocka_unit_test(subqueries),
-        cmocka_unit_test(writes),     cmocka_unit_test(parameters),   cmocka_unit_test(maps),
-        cmocka_unit_test(exceptions), cmocka_unit_test(derived_keys), cmocka_unit_test(tpcc),
+        cmocka_unit_test(predicates), cmocka_unit_test(joins),      cmocka_unit_test(subqueries),
+        cmocka_unit_test(writes),     cmocka_unit_test(constants),  cmocka_unit_test(parameters),
+        cmocka_unit_test(maps),       cmocka_unit_test(exceptions), cmocka_unit_test(derived_keys),
+        cmocka_unit_test(tpcc),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

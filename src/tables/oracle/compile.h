@@ -7,15 +7,20 @@
 enum oracle_expr_kind {
     ORACLE_EXPR_UNKNOWN, /* could be any value */
     ORACLE_EXPR_VARIABLE,
-    ORACLE_EXPR_CONSTANT,
     ORACLE_EXPR_NULL,
+    ORACLE_EXPR_NUMBER,  /* value is INTEGER or NUMBER */
+    ORACLE_EXPR_LITERAL, /* value is TEXT, whose type is that of what it meets */
+    ORACLE_EXPR_TYPED,   /* value is of `sort` */
 };
 
 struct oracle_expr {
     enum oracle_expr_kind kind;
     uint32_t variable;
-    const char *text; /* of a constant, as written; typed by what it is compared with */
-    size_t length;
+    struct cleave_value value;
+    enum oracle_sort sort; /* TYPED */
+    const char *type_name; /* TYPED of sort LABEL */
+    bool parameter;        /* LITERAL: the client knew its type, we do not */
+    bool sure;             /* NUMBER: surely of an integer type, when it is INTEGER */
 };
 
 struct oracle_output { /* a column that a query or a FROM item yields */
@@ -82,15 +87,65 @@ uint32_t cleave__oracle_count_table(const json_t *node, const char *name);
 /* expression.c */
 struct oracle_expr cleave__oracle_expr(struct oracle_program *p, const struct oracle_scope *scope,
                                        const json_t *node);
-bool cleave__oracle_value(struct oracle_program *p, const struct oracle_expr *expr,
-                          enum cleave_type type, struct cleave_value *out);
-/* `variable` is `expr`; TRUE when nothing is known of it. NULL = NULL holds when `null_equal`. */
+bool cleave__oracle_is_constant(const struct oracle_expr *expr); /* known, and not NULL */
+
+/* convert.c: constants as values of a type. False when that is not surely it. */
+/* `a` as compared with something of the sort. INTEGER may keep a fraction (kind NUMBER). */
+bool cleave__oracle_convert(struct oracle_program *p, const struct oracle_expr *a,
+                            enum oracle_sort sort, const char *type_name, struct cleave_value *out);
+/* `a` as stored in a column. */
+bool cleave__oracle_store(struct oracle_program *p, const struct oracle_expr *a,
+                          enum oracle_sort sort, const char *type_name, struct cleave_value *out);
+/* CAST (a AS type). */
+struct oracle_expr cleave__oracle_cast(struct oracle_program *p, const struct oracle_expr *a,
+                                       const json_t *type);
+enum oracle_sort cleave__oracle_cast_sort(const json_t *type);
+/* a op b for + - * / % || */
+struct oracle_expr cleave__oracle_calculate(struct oracle_program *p, const char *op,
+                                            struct oracle_expr a, struct oracle_expr b);
+bool cleave__oracle_number(struct oracle_program *p, const char *text, size_t length,
+                           struct cleave_value *out);
+/* The elements of an array's text, "{1,2}", of `type` (may be NULL) each. */
+bool cleave__oracle_elements(struct oracle_program *p, const struct oracle_expr *array,
+                             const json_t *type, struct oracle_expr **out, uint32_t *count);
+
+/* compare.c: comparisons as conditions */
+enum oracle_comparison {
+    ORACLE_LESS,
+    ORACLE_LESS_EQUAL,
+    ORACLE_EQUALS,
+    ORACLE_NOT_EQUAL,
+    ORACLE_GREATER_EQUAL,
+    ORACLE_GREATER,
+    ORACLE_OTHER /* not understood */
+};
+enum oracle_comparison cleave__oracle_comparison(const char *name);
+enum oracle_comparison cleave__oracle_complement(enum oracle_comparison c); /* NOT */
+struct oracle_node *cleave__oracle_compare(struct oracle_program *p, enum oracle_comparison c,
+                                           const struct oracle_expr *a,
+                                           const struct oracle_expr *b);
+/* a IS [NOT] DISTINCT FROM b; `same` when they are to be alike. */
+struct oracle_node *cleave__oracle_distinct(struct oracle_program *p, const struct oracle_expr *a,
+                                            const struct oracle_expr *b, bool same);
+/* a [NOT] IN (items) */
+struct oracle_node *cleave__oracle_in(struct oracle_program *p, const struct oracle_expr *a,
+                                      const struct oracle_expr *items, uint32_t count,
+                                      bool negated);
+/* a LIKE pattern ESCAPE escape (may be NULL). */
+struct oracle_node *cleave__oracle_like(struct oracle_program *p, const struct oracle_expr *a,
+                                        const struct oracle_expr *pattern,
+                                        const struct oracle_expr *escape);
+/* `variable` = `expr` as a condition; TRUE when nothing is known of it. */
 struct oracle_node *cleave__oracle_bind(struct oracle_program *p, uint32_t variable,
-                                        const struct oracle_expr *expr, bool null_equal);
+                                        const struct oracle_expr *expr);
+/* `variable` holds what `expr` gives, NULL included. */
+struct oracle_node *cleave__oracle_holds(struct oracle_program *p, uint32_t variable,
+                                         const struct oracle_expr *expr);
 
 /* condition.c */
+/* WHERE, ON: a condition that must hold. */
 struct oracle_node *cleave__oracle_condition(struct oracle_program *p, struct oracle_scope *scope,
-                                             const json_t *node, bool negated);
+                                             const json_t *node);
 /* Compiles the queries nested in an expression that says nothing itself. */
 void cleave__oracle_nested(struct oracle_program *p, struct oracle_scope *scope,
                            const json_t *node);

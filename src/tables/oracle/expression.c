@@ -1,8 +1,7 @@
 /* Values in expressions: a plain column, a constant, a bound parameter, or "could be anything".
  *
  * libpg_query 15 leaves integers <= 0 out of its JSON, so these are read again from the
- * statement's text at the place the node names. Casts around constants are dropped: a constant is
- * typed by the column it meets. */
+ * statement's text at the place the node names. */
 #include "tables/oracle/compile.h"
 
 #include <ctype.h>
@@ -14,9 +13,24 @@ static struct oracle_expr unknown(void)
     return (struct oracle_expr){.kind = ORACLE_EXPR_UNKNOWN};
 }
 
-static struct oracle_expr constant(const char *text, size_t length)
+static struct oracle_expr number(struct oracle_program *p, const char *text, size_t length)
 {
-    return (struct oracle_expr){.kind = ORACLE_EXPR_CONSTANT, .text = text, .length = length};
+    struct oracle_expr out = {.kind = ORACLE_EXPR_NUMBER};
+    if (!cleave__oracle_number(p, text, length, &out.value))
+        return unknown();
+    out.sure =
+        !memchr(text, '.', length) && !memchr(text, 'e', length) && !memchr(text, 'E', length);
+    return out;
+}
+
+static struct oracle_expr quoted(const char *text, size_t length, bool is_parameter)
+{
+    if (length > UINT32_MAX)
+        return unknown();
+    return (struct oracle_expr){
+        .kind = ORACLE_EXPR_LITERAL,
+        .value = {.kind = CLEAVE_TEXT, .length = (uint32_t)length, .text = text},
+        .parameter = is_parameter};
 }
 
 /* The integer <= 0 written at byte `at`: "0", "-5", "- 5", "-(-(-5))". */
@@ -67,7 +81,7 @@ static struct oracle_expr written_integer(struct oracle_program *p, json_int_t a
     memcpy(text + length, p->text + i, end - i);
     length += end - i;
     text[length] = 0;
-    return constant(text, length);
+    return number(p, text, length);
 }
 
 static struct oracle_expr literal(struct oracle_program *p, const json_t *body)
@@ -76,8 +90,8 @@ static struct oracle_expr literal(struct oracle_program *p, const json_t *body)
     if (cleave__oracle_flag(body, "isnull"))
         return (struct oracle_expr){.kind = ORACLE_EXPR_NULL};
     if ((value = json_object_get(body, "ival"))) {
-        const json_t *number = json_object_get(value, "ival");
-        if (!json_is_integer(number)) {
+        const json_t *integer = json_object_get(value, "ival");
+        if (!json_is_integer(integer)) {
             const json_t *location = json_object_get(body, "location");
             return written_integer(p, json_is_integer(location) ? json_integer_value(location) : 0);
         }
@@ -86,34 +100,37 @@ static struct oracle_expr literal(struct oracle_program *p, const json_t *body)
             cleave__oracle_fail(p, CLEAVE_NO_MEMORY);
             return unknown();
         }
-        int length = snprintf(text, 24, "%lld", (long long)json_integer_value(number));
-        return constant(text, (size_t)length);
+        int length = snprintf(text, 24, "%lld", (long long)json_integer_value(integer));
+        return number(p, text, (size_t)length);
     }
     if ((value = json_object_get(body, "fval"))) {
         const char *text = cleave__oracle_text(value, "fval");
-        return *text ? constant(text, strlen(text)) : unknown();
+        return *text ? number(p, text, strlen(text)) : unknown();
     }
     if ((value = json_object_get(body, "boolval")))
-        return cleave__oracle_flag(value, "boolval") ? constant("true", 4) : constant("false", 5);
+        return (struct oracle_expr){
+            .kind = ORACLE_EXPR_TYPED,
+            .sort = ORACLE_SORT_BOOLEAN,
+            .value = {.kind = CLEAVE_INTEGER, .integer = cleave__oracle_flag(value, "boolval")}};
     if ((value = json_object_get(body, "sval"))) {
         const json_t *text = json_object_get(value, "sval");
-        return constant(json_is_string(text) ? json_string_value(text) : "",
-                        json_string_length(text));
+        return quoted(json_is_string(text) ? json_string_value(text) : "", json_string_length(text),
+                      false);
     }
     return unknown();
 }
 
 static struct oracle_expr parameter(struct oracle_program *p, const json_t *body)
 {
-    json_int_t number = json_integer_value(json_object_get(body, "number"));
-    if (number < 1 || number > (json_int_t)p->parameter_count || !p->text)
+    json_int_t at = json_integer_value(json_object_get(body, "number"));
+    if (at < 1 || at > (json_int_t)p->parameter_count || !p->text)
         return unknown();
-    const struct cleave_parameter *bound = &p->parameters[number - 1];
+    const struct cleave_parameter *bound = &p->parameters[at - 1];
     if (bound->is_null)
         return (struct oracle_expr){.kind = ORACLE_EXPR_NULL};
     if (bound->is_cut || !bound->text)
         return unknown();
-    return constant(bound->text, bound->length);
+    return quoted(bound->text, bound->length, true);
 }
 
 static struct oracle_expr column(struct oracle_program *p, const struct oracle_scope *scope,
@@ -131,54 +148,70 @@ static struct oracle_expr column(struct oracle_program *p, const struct oracle_s
     return cleave__oracle_resolve(p, scope, qualifier, name);
 }
 
+bool cleave__oracle_is_constant(const struct oracle_expr *expr)
+{
+    return expr->kind == ORACLE_EXPR_NUMBER || expr->kind == ORACLE_EXPR_LITERAL ||
+           expr->kind == ORACLE_EXPR_TYPED;
+}
+
+static bool is_arithmetic(const char *name)
+{
+    return name[0] && ((strchr("+-*/%", name[0]) && !name[1]) || !strcmp(name, "||"));
+}
+
+static struct oracle_expr calculation(struct oracle_program *p, const struct oracle_scope *scope,
+                                      const json_t *body)
+{
+    const json_t *names = json_object_get(body, "name");
+    const char *name = cleave__oracle_last(names);
+    const json_t *a = json_object_get(body, "lexpr"), *b = json_object_get(body, "rexpr");
+    struct oracle_expr zero = {
+        .kind = ORACLE_EXPR_NUMBER, .sure = true, .value = {.kind = CLEAVE_INTEGER}};
+    if (!b || json_array_size(names) != 1 || !is_arithmetic(name) ||
+        strcmp(cleave__oracle_text(body, "kind"), "AEXPR_OP") != 0)
+        return unknown();
+    struct oracle_expr right = cleave__oracle_expr(p, scope, b);
+    if (a)
+        return cleave__oracle_calculate(p, name, cleave__oracle_expr(p, scope, a), right);
+    if (*name == '-')
+        return cleave__oracle_calculate(p, "-", zero, right);
+    return *name == '+' && right.kind != ORACLE_EXPR_VARIABLE ? right : unknown();
+}
+
+/* A column under a cast that changes no value stays that column. */
+static struct oracle_expr cast(struct oracle_program *p, const struct oracle_scope *scope,
+                               const json_t *body)
+{
+    const json_t *type = json_object_get(body, "typeName");
+    struct oracle_expr inner = cleave__oracle_expr(p, scope, json_object_get(body, "arg"));
+    if (inner.kind != ORACLE_EXPR_VARIABLE)
+        return cleave__oracle_cast(p, &inner, type);
+    enum oracle_sort from = p->variables.data[inner.variable].sort;
+    enum oracle_sort to = cleave__oracle_cast_sort(type);
+    bool same = from == to && from != ORACLE_SORT_LABEL && from != ORACLE_SORT_OPAQUE;
+    if (json_object_get(type, "typmods") ||
+        !(same || (from == ORACLE_SORT_INTEGER && to == ORACLE_SORT_NUMERIC)))
+        return unknown();
+    return inner;
+}
+
 struct oracle_expr cleave__oracle_expr(struct oracle_program *p, const struct oracle_scope *scope,
                                        const json_t *node)
 {
     const json_t *body;
-    bool cast = false;
-    while ((body = cleave__oracle_is(node, "TypeCast"))) {
-        node = json_object_get(body, "arg");
-        cast = true;
-    }
+    struct oracle_expr out = unknown();
     if ((body = cleave__oracle_is(node, "A_Const")))
         return literal(p, body);
     if ((body = cleave__oracle_is(node, "ParamRef")))
         return parameter(p, body);
-    if (!cast && (body = cleave__oracle_is(node, "ColumnRef")))
+    if ((body = cleave__oracle_is(node, "ColumnRef")))
         return column(p, scope, body);
-    return unknown();
-}
-
-bool cleave__oracle_value(struct oracle_program *p, const struct oracle_expr *expr,
-                          enum cleave_type type, struct cleave_value *out)
-{
-    if (expr->kind != ORACLE_EXPR_CONSTANT)
-        return false;
-    enum cleave_status status = cleave__value_parse(type, expr->text, expr->length, p->arena, out);
-    if (status == CLEAVE_NO_MEMORY)
-        cleave__oracle_fail(p, CLEAVE_NO_MEMORY);
-    return status == CLEAVE_OK && out->kind != CLEAVE_NULL;
-}
-
-struct oracle_node *cleave__oracle_bind(struct oracle_program *p, uint32_t variable,
-                                        const struct oracle_expr *expr, bool null_equal)
-{
-    struct cleave_value value;
-    if (variable == ORACLE_NONE)
-        return cleave__oracle_truth(p, true);
-    switch (expr->kind) {
-    case ORACLE_EXPR_VARIABLE:
-        return cleave__oracle_equal(p, null_equal ? ORACLE_SAME : ORACLE_EQUAL, variable,
-                                    expr->variable);
-    case ORACLE_EXPR_NULL:
-        return null_equal ? cleave__oracle_null(p, variable, true) : cleave__oracle_truth(p, false);
-    case ORACLE_EXPR_CONSTANT:
-        if (cleave__oracle_value(p, expr, p->variables.data[variable].type, &value))
-            return cleave__oracle_range(p, variable,
-                                        &(struct cleave_range){.low = value, .high = value});
-        return cleave__oracle_truth(p, true);
-    case ORACLE_EXPR_UNKNOWN:
-        break;
-    }
-    return cleave__oracle_truth(p, true);
+    if (!cleave__oracle_enter(p))
+        return out;
+    if ((body = cleave__oracle_is(node, "TypeCast")))
+        out = cast(p, scope, body);
+    else if ((body = cleave__oracle_is(node, "A_Expr")))
+        out = calculation(p, scope, body);
+    cleave__oracle_leave(p);
+    return out;
 }

@@ -180,9 +180,9 @@ static void merge_column(struct oracle_program *p, struct oracle_scope *scope, c
     bool has_r = cleave__oracle_resolve_among(p, scope, at[1], at[2], name, &r);
     if (has_l && has_r) {
         if (l.kind == ORACLE_EXPR_VARIABLE)
-            cleave__oracle_push(p, on, cleave__oracle_bind(p, l.variable, &r, false));
+            cleave__oracle_push(p, on, cleave__oracle_bind(p, l.variable, &r));
         else if (r.kind == ORACLE_EXPR_VARIABLE)
-            cleave__oracle_push(p, on, cleave__oracle_bind(p, r.variable, &l, false));
+            cleave__oracle_push(p, on, cleave__oracle_bind(p, r.variable, &l));
     }
     if (!strcmp(type, "JOIN_FULL"))
         m.expr = (struct oracle_expr){.kind = ORACLE_EXPR_UNKNOWN};
@@ -242,8 +242,7 @@ static void join(struct oracle_program *p, struct oracle_scope *scope, const jso
     at[2] = scope->relation_count;
 
     join_columns(p, scope, body, at, type, &on);
-    cleave__oracle_push(p, &on,
-                        cleave__oracle_condition(p, scope, json_object_get(body, "quals"), false));
+    cleave__oracle_push(p, &on, cleave__oracle_condition(p, scope, json_object_get(body, "quals")));
     const char *alias = alias_of(body, "");
     if (*alias) {
         struct oracle_relation r = {

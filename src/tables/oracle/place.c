@@ -436,9 +436,8 @@ static void add_dimension(struct place *p, uint32_t column,
     for (size_t i = 0; i < count; i++)
         values[i] = constants[i].value;
     enum cleave_type type = p->table->columns[column].type;
-    bool integer = type == CLEAVE_TYPE_INTEGER || type == CLEAVE_TYPE_BOOLEAN ||
-                   type == CLEAVE_TYPE_DATE || type == CLEAVE_TYPE_TIMESTAMP ||
-                   type == CLEAVE_TYPE_TIME;
+    bool integer = cleave__oracle_sort_is_integer(
+        cleave__oracle_sort(type, p->table->columns[column].type_name));
     bool nullable =
         is_nullable(p->table, column) ||
         (d->variable != ORACLE_NONE && p->program->variables.data[d->variable].null_named);

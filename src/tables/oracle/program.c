@@ -63,26 +63,13 @@ void cleave__oracle_target(struct oracle_program *p, uint32_t reference, uint32_
         (void)ADD(p, targets, (struct oracle_target){reference, block, write, fresh});
 }
 
-static bool type_is_integer(enum cleave_type type)
-{
-    switch (type) {
-    case CLEAVE_TYPE_INTEGER:
-    case CLEAVE_TYPE_BOOLEAN:
-    case CLEAVE_TYPE_DATE:
-    case CLEAVE_TYPE_TIMESTAMP:
-    case CLEAVE_TYPE_TIME:
-        return true;
-    default:
-        return false;
-    }
-}
-
-uint32_t cleave__oracle_variable(struct oracle_program *p, enum cleave_type type, uint32_t side)
+uint32_t cleave__oracle_variable(struct oracle_program *p, enum oracle_sort sort,
+                                 const char *type_name, uint32_t side)
 {
     uint32_t self = (uint32_t)p->variables.count;
-    return ADD(p, variables,
-               (struct oracle_variable){
-                   .type = type, .integer = type_is_integer(type), .side = side, .pool = self});
+    return ADD(
+        p, variables,
+        (struct oracle_variable){.sort = sort, .type_name = type_name, .side = side, .pool = self});
 }
 
 uint32_t cleave__oracle_column_find(const struct oracle_program *p, uint32_t reference,
@@ -116,8 +103,9 @@ uint32_t cleave__oracle_column(struct oracle_program *p, uint32_t reference, uin
     if (found != ORACLE_NONE || reference == ORACLE_NONE)
         return found;
     const struct oracle_reference *r = &p->references.data[reference];
-    enum cleave_type type = p->schema->tables[r->table].columns[column].type;
-    found = cleave__oracle_variable(p, type, r->side);
+    const struct cleave_column *c = &p->schema->tables[r->table].columns[column];
+    found = cleave__oracle_variable(p, cleave__oracle_sort(c->type, c->type_name), c->type_name,
+                                    r->side);
     if (found != ORACLE_NONE)
         cleave__oracle_alias(p, reference, column, found);
     return found;
@@ -329,5 +317,5 @@ const struct oracle_constant *cleave__oracle_constants(const struct oracle_progr
     while (end < p->constants.count && p->constants.data[end].variable == pool)
         end++;
     *count = end - low;
-    return p->constants.data + low;
+    return p->constants.data ? p->constants.data + low : NULL;
 }

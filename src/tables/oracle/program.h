@@ -15,6 +15,7 @@
 
 #include "base/arena.h"
 #include "base/vector.h"
+#include "tables/oracle/sort.h"
 #include "tables/source/schema.h"
 #include "tables/sql/parameter.h"
 #include "tables/sql/value.h"
@@ -55,11 +56,11 @@ struct oracle_list { /* a conjunction under construction */
 };
 
 struct oracle_variable {
-    enum cleave_type type;
-    bool integer;    /* its values are integers, so that (3,4) is empty */
-    bool null_named; /* some condition asks whether it is NULL */
-    uint32_t side;   /* innermost nullable side it belongs to, or ORACLE_NONE */
-    uint32_t pool;   /* union-find parent: variables that some equality ties together */
+    enum oracle_sort sort;
+    const char *type_name; /* as declared; may be NULL */
+    bool null_named;       /* some condition asks whether it is NULL */
+    uint32_t side;         /* innermost nullable side it belongs to, or ORACLE_NONE */
+    uint32_t pool;         /* union-find parent: variables that some equality ties together */
 };
 
 struct oracle_slot { /* column of a reference -> variable */
@@ -134,7 +135,8 @@ void cleave__oracle_program_finish(struct oracle_program *p);
 /* The constants of a variable's pool; valid after _finish. */
 const struct oracle_constant *cleave__oracle_constants(const struct oracle_program *p,
                                                        uint32_t variable, size_t *count);
-uint32_t cleave__oracle_variable(struct oracle_program *p, enum cleave_type type, uint32_t side);
+uint32_t cleave__oracle_variable(struct oracle_program *p, enum oracle_sort sort,
+                                 const char *type_name, uint32_t side);
 /* The variable of a column, made when there is none. */
 uint32_t cleave__oracle_column(struct oracle_program *p, uint32_t reference, uint32_t column);
 /* The variable of a column, or ORACLE_NONE while the statement has not named it. */

@@ -93,12 +93,18 @@ bool cleave__oracle_resolve_among(struct oracle_program *p, const struct oracle_
             return true;
         }
     }
+    bool found = false;
     for (uint32_t i = first; i < last && i < scope->relation_count; i++) {
-        if (scope->relations[i].kind != ORACLE_RELATION_JOIN &&
-            relation_column(p, scope, &scope->relations[i], name, out))
-            return true;
+        struct oracle_expr one;
+        if (scope->relations[i].kind == ORACLE_RELATION_JOIN ||
+            !relation_column(p, scope, &scope->relations[i], name, &one))
+            continue;
+        *out = found ? (struct oracle_expr){.kind = ORACLE_EXPR_UNKNOWN} : one;
+        if (found)
+            return true; /* it means two things */
+        found = true;
     }
-    return false;
+    return found;
 }
 
 struct oracle_expr cleave__oracle_resolve(struct oracle_program *p,

@@ -105,11 +105,11 @@ static void set_operation(struct oracle_program *p, const json_t *body, struct o
                                           : r->kind == ORACLE_EXPR_VARIABLE ? r
                                                                             : NULL;
         if (typed && l->kind != ORACLE_EXPR_UNKNOWN && r->kind != ORACLE_EXPR_UNKNOWN) {
-            uint32_t variable =
-                cleave__oracle_variable(p, p->variables.data[typed->variable].type, p->side);
+            const struct oracle_variable *like = &p->variables.data[typed->variable];
+            uint32_t variable = cleave__oracle_variable(p, like->sort, like->type_name, p->side);
             const struct oracle_expr *given[2] = {l, r};
             for (uint32_t s = 0; s < 2; s++) {
-                struct oracle_node *link = cleave__oracle_bind(p, variable, given[s], true);
+                struct oracle_node *link = cleave__oracle_holds(p, variable, given[s]);
                 struct oracle_block *b = &p->blocks.data[choice->blocks[s]];
                 b->where = b->where ? cleave__oracle_join(p, ORACLE_AND, b->where, link) : link;
             }
@@ -187,8 +187,7 @@ void cleave__oracle_select(struct oracle_program *p, const json_t *body, struct 
     } else {
         cleave__oracle_from(p, &scope, json_object_get(body, "fromClause"), &where);
         cleave__oracle_push(
-            p, &where,
-            cleave__oracle_condition(p, &scope, json_object_get(body, "whereClause"), false));
+            p, &where, cleave__oracle_condition(p, &scope, json_object_get(body, "whereClause")));
         cleave__oracle_targets_list(p, &scope, json_object_get(body, "targetList"), outputs);
     }
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)

@@ -124,10 +124,11 @@ static struct known *root_of(struct oracle_solver *s, uint32_t variable, uint32_
 {
     struct known *k = &s->known.data[variable];
     if (k->round != s->round)
-        *k = (struct known){.parent = variable,
-                            .round = s->round,
-                            .integer = s->program->variables.data[variable].integer,
-                            .range = {.flags = CLEAVE_LOW_UNBOUNDED | CLEAVE_HIGH_UNBOUNDED}};
+        *k = (struct known){
+            .parent = variable,
+            .round = s->round,
+            .integer = cleave__oracle_sort_is_integer(s->program->variables.data[variable].sort),
+            .range = {.flags = CLEAVE_LOW_UNBOUNDED | CLEAVE_HIGH_UNBOUNDED}};
     while (s->known.data[variable].parent != variable)
         variable = s->known.data[variable].parent;
     *root = variable;
@@ -153,6 +154,55 @@ static void undo(struct oracle_solver *s, size_t mark)
 static bool is_text(const struct cleave_value *value)
 {
     return value->kind == CLEAVE_TEXT;
+}
+
+/* Ends of a piece of the integers become integers that belong to it. False: nothing is left. */
+static bool close_low(struct cleave_range *a)
+{
+    if (a->flags & CLEAVE_LOW_UNBOUNDED || is_text(&a->low))
+        return true;
+    bool open = a->flags & CLEAVE_LOW_OPEN;
+    if (a->low.kind == CLEAVE_NUMBER) {
+        struct cleave_value floor = {.kind = CLEAVE_INTEGER};
+        int past = cleave__oracle_floor(&a->low, &floor.integer);
+        if (past > 0)
+            return false;
+        if (past < 0) {
+            a->flags = (uint8_t)((a->flags & ~CLEAVE_LOW_OPEN) | CLEAVE_LOW_UNBOUNDED);
+            return true;
+        }
+        open = open || cleave__value_compare(&floor, &a->low) != 0;
+        a->low = floor;
+    }
+    if (open && a->low.integer == INT64_MAX)
+        return false;
+    a->low.integer += open;
+    a->flags = (uint8_t)(a->flags & ~CLEAVE_LOW_OPEN);
+    return true;
+}
+
+static bool close_high(struct cleave_range *a)
+{
+    if (a->flags & CLEAVE_HIGH_UNBOUNDED || is_text(&a->high))
+        return true;
+    bool open = a->flags & CLEAVE_HIGH_OPEN;
+    if (a->high.kind == CLEAVE_NUMBER) {
+        struct cleave_value floor = {.kind = CLEAVE_INTEGER};
+        int past = cleave__oracle_floor(&a->high, &floor.integer);
+        if (past < 0)
+            return false;
+        if (past > 0) {
+            a->flags = (uint8_t)((a->flags & ~CLEAVE_HIGH_OPEN) | CLEAVE_HIGH_UNBOUNDED);
+            return true;
+        }
+        open = open && cleave__value_compare(&floor, &a->high) == 0;
+        a->high = floor;
+    }
+    if (open && a->high.integer == INT64_MIN)
+        return false;
+    a->high.integer -= open;
+    a->flags = (uint8_t)(a->flags & ~CLEAVE_HIGH_OPEN);
+    return true;
 }
 
 /* narrows `a` by `b`; false when nothing is left. Numbers and text do not mix: such a bound says
@@ -185,20 +235,8 @@ static bool narrow(struct cleave_range *a, const struct cleave_range *b, bool in
                                  (b->flags & CLEAVE_HIGH_OPEN));
         }
     }
-    if (integer && (a->flags & (CLEAVE_LOW_OPEN | CLEAVE_LOW_UNBOUNDED)) == CLEAVE_LOW_OPEN &&
-        a->low.kind == CLEAVE_INTEGER) {
-        if (a->low.integer == INT64_MAX)
-            return false;
-        a->low.integer++;
-        a->flags = (uint8_t)(a->flags & ~CLEAVE_LOW_OPEN);
-    }
-    if (integer && (a->flags & (CLEAVE_HIGH_OPEN | CLEAVE_HIGH_UNBOUNDED)) == CLEAVE_HIGH_OPEN &&
-        a->high.kind == CLEAVE_INTEGER) {
-        if (a->high.integer == INT64_MIN)
-            return false;
-        a->high.integer--;
-        a->flags = (uint8_t)(a->flags & ~CLEAVE_HIGH_OPEN);
-    }
+    if (integer && !(close_low(a) && close_high(a)))
+        return false;
     if (a->flags & (CLEAVE_LOW_UNBOUNDED | CLEAVE_HIGH_UNBOUNDED) ||
         is_text(&a->low) != is_text(&a->high))
         return true;

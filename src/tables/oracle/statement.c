@@ -67,8 +67,7 @@ static void give(struct oracle_program *p, uint32_t reference, uint32_t column,
         cleave__oracle_alias(p, reference, column, expr->variable);
     else if (expr->kind != ORACLE_EXPR_UNKNOWN)
         cleave__oracle_push(
-            p, where,
-            cleave__oracle_bind(p, cleave__oracle_column(p, reference, column), expr, true));
+            p, where, cleave__oracle_holds(p, cleave__oracle_column(p, reference, column), expr));
 }
 
 /* Which column the i-th given value goes to. */
@@ -266,8 +265,8 @@ static void update(struct oracle_program *p, const json_t *body, struct oracle_s
     uint32_t row = written_table(p, scope, json_object_get(body, "relation"), where);
     const json_t *assignments = json_object_get(body, "targetList");
     cleave__oracle_from(p, scope, json_object_get(body, "fromClause"), where);
-    cleave__oracle_push(
-        p, where, cleave__oracle_condition(p, scope, json_object_get(body, "whereClause"), false));
+    cleave__oracle_push(p, where,
+                        cleave__oracle_condition(p, scope, json_object_get(body, "whereClause")));
     cleave__oracle_nested(p, scope, assignments);
     cleave__oracle_target(p, row, scope->block, true, false);
     if (row != ORACLE_NONE)
@@ -280,8 +279,8 @@ static void delete_rows(struct oracle_program *p, const json_t *body, struct ora
 {
     uint32_t row = written_table(p, scope, json_object_get(body, "relation"), where);
     cleave__oracle_from(p, scope, json_object_get(body, "usingClause"), where);
-    cleave__oracle_push(
-        p, where, cleave__oracle_condition(p, scope, json_object_get(body, "whereClause"), false));
+    cleave__oracle_push(p, where,
+                        cleave__oracle_condition(p, scope, json_object_get(body, "whereClause")));
     cleave__oracle_target(p, row, scope->block, true, false);
     cleave__oracle_targets_list(p, scope, json_object_get(body, "returningList"), outputs);
 }
@@ -298,8 +297,8 @@ static void merge(struct oracle_program *p, const json_t *body, struct oracle_sc
     if (source)
         cleave__oracle_from(p, scope, source, where);
     json_decref(source);
-    cleave__oracle_push(
-        p, &on, cleave__oracle_condition(p, scope, json_object_get(body, "joinCondition"), false));
+    cleave__oracle_push(p, &on,
+                        cleave__oracle_condition(p, scope, json_object_get(body, "joinCondition")));
     struct oracle_node *outer = cleave__oracle_node(p, ORACLE_OUTER);
     struct oracle_node **children = cleave__arena_array(p->arena, 1, sizeof *children);
     struct oracle_node *condition = cleave__oracle_close(p, &on);

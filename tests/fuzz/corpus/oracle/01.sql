@@ -1,0 +1,1 @@
+sCOPY r FROM stdin

@@ -1,0 +1,1 @@
+sDELETE FROM a USING b WHERE a.x = b.x AND b.x = 5

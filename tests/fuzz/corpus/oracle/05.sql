@@ -1,0 +1,1 @@
+sINSERT INTO a (x) VALUES (now())

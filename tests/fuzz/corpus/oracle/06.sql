@@ -1,0 +1,1 @@
+sINSERT INTO a (y) VALUES (1)

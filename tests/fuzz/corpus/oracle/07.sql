@@ -1,0 +1,1 @@
+sINSERT INTO a VALUES (5, 1)

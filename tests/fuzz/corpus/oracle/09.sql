@@ -1,0 +1,1 @@
+sSELECT * FROM (SELECT * FROM a) s WHERE s.x = 5

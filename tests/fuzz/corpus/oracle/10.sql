@@ -1,0 +1,1 @@
+sSELECT * FROM (SELECT x FROM a LIMIT 3) s WHERE s.x = 5

@@ -1,0 +1,1 @@
+sSELECT * FROM (SELECT x FROM a WHERE x = 5) s JOIN b ON s.x = b.x

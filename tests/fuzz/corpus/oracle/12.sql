@@ -1,0 +1,1 @@
+sSELECT * FROM (a JOIN b USING (x)) AS j WHERE j.t = 'q' AND j.x = 4

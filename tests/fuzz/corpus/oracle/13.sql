@@ -1,0 +1,1 @@
+sSELECT * FROM a CROSS JOIN r WHERE a.x = 5

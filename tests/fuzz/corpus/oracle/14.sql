@@ -1,0 +1,1 @@
+sSELECT * FROM a JOIN (b JOIN c ON b.x = c.x) ON a.x = c.x WHERE b.x = 8

@@ -1,0 +1,1 @@
+sSELECT * FROM a JOIN b ON a.y = b.x WHERE a.x = 1

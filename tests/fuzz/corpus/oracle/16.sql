@@ -1,0 +1,1 @@
+sSELECT * FROM a LEFT JOIN b ON a.x = b.x AND a.x = 5 WHERE a.x BETWEEN 5 AND 6

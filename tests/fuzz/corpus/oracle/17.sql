@@ -1,0 +1,1 @@
+sSELECT * FROM a LEFT JOIN b ON a.x = b.x WHERE a.x = 5

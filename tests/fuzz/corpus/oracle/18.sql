@@ -1,0 +1,1 @@
+sSELECT * FROM a WHERE (f AND x = 1) OR (NOT f AND x = 2)

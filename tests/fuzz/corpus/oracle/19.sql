@@ -1,0 +1,1 @@
+sSELECT * FROM a WHERE (x, y) < (4, 5) AND x >= 3

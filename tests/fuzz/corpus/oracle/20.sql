@@ -1,0 +1,1 @@
+sSELECT * FROM a WHERE (x, y) IN ((4, 5), (6, 7))

@@ -1,0 +1,1 @@
+sSELECT * FROM a WHERE EXISTS (SELECT 1 FROM b WHERE b.x = a.x AND b.x = 3)

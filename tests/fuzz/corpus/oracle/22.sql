@@ -1,0 +1,1 @@
+sSELECT * FROM a WHERE d = date '2020-01-01' AND d > '2020-02-01' AND x = 3

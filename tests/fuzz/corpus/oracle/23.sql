@@ -1,0 +1,1 @@
+sSELECT * FROM a WHERE false

@@ -1,0 +1,1 @@
+sSELECT * FROM a WHERE t LIKE 'ab%' AND t = 'abc' AND x = 3

@@ -1,0 +1,1 @@
+sSELECT * FROM a WHERE x = 3 AND x NOT IN (SELECT b.x FROM b WHERE b.y = 1)

@@ -1,0 +1,1 @@
+sSELECT * FROM a WHERE x = 5 AND f

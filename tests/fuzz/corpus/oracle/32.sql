@@ -1,0 +1,1 @@
+sSELECT * FROM a WHERE x = ANY (ARRAY[3, 4])

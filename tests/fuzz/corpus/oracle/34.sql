@@ -1,0 +1,1 @@
+sSELECT * FROM a WHERE x > 3 AND x < 6

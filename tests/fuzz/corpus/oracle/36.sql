@@ -1,0 +1,1 @@
+sSELECT * FROM a WHERE x IN (SELECT b.x FROM b WHERE b.x IN (1, 2))

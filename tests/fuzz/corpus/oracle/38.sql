@@ -1,0 +1,1 @@
+sSELECT * FROM a a1 JOIN a a2 ON a1.y = a2.x WHERE a1.x = 1 AND a2.x = 3

@@ -1,0 +1,1 @@
+sSELECT * FROM a, b WHERE a.x = b.x AND b.x = 5

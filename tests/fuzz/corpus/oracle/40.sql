@@ -1,0 +1,1 @@
+sSELECT * FROM b RIGHT JOIN a USING (x) WHERE x = 5

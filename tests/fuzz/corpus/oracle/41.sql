@@ -1,0 +1,1 @@
+sSELECT * FROM public.a AS q WHERE q.x = 5

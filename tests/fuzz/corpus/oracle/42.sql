@@ -1,0 +1,1 @@
+sSELECT * FROM r WHERE id = 3

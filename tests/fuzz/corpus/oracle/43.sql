@@ -1,0 +1,1 @@
+sSELECT * FROM va WHERE x = 5

@@ -1,0 +1,1 @@
+sSELECT count(*) FROM a WHERE x = 5 GROUP BY y HAVING count(*) > 1 ORDER BY y LIMIT 3

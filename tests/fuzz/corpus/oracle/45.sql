@@ -1,0 +1,1 @@
+sUPDATE a SET (x, y) = (8, 9) WHERE x = 5

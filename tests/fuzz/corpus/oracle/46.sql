@@ -1,0 +1,1 @@
+sUPDATE a SET x = x WHERE x = 5

@@ -1,0 +1,1 @@
+sUPDATE a SET y = 1 WHERE x = 5

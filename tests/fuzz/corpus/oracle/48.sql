@@ -1,0 +1,1 @@
+sUPDATE b SET y = 3 WHERE x = 5

@@ -1,0 +1,1 @@
+sUPDATE r SET v = 'x' WHERE id = 5

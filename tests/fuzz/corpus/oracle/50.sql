@@ -1,0 +1,1 @@
+sUPDATE va SET why = 1 WHERE x = 5

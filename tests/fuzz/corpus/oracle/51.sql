@@ -1,0 +1,1 @@
+sWITH q (k) AS (SELECT x FROM a WHERE x = 5) SELECT * FROM q JOIN b ON b.x = q.k

@@ -1,0 +1,1 @@
+sWITH q AS (SELECT x FROM a) SELECT * FROM q WHERE x = 5
