@@ -35,7 +35,7 @@ struct cleave_input {
     bool stream_ended; /* nothing more will be decoded */
     bool member_open;  /* a member has begun and not ended */
     bool skipping;
-    uint64_t packed_bytes, line_number;
+    uint64_t packed_bytes, unpacked_bytes, line_number;
     unsigned char *packed;
     size_t packed_at, packed_end;
     char *text;
@@ -283,6 +283,7 @@ enum cleave_status cleave__input_read(struct cleave_input *input, void *buffer, 
         if (status)
             return status;
         if (count) {
+            input->unpacked_bytes += count;
             *got = count;
             return CLEAVE_OK;
         }
@@ -487,6 +488,11 @@ uint64_t cleave__input_line_number(const struct cleave_input *input)
 uint64_t cleave__input_packed_bytes(const struct cleave_input *input)
 {
     return input->packed_bytes;
+}
+
+uint64_t cleave__input_bytes(const struct cleave_input *input)
+{
+    return input->unpacked_bytes - (input->end - input->at);
 }
 
 void cleave__input_close(struct cleave_input *input)

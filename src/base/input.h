@@ -28,6 +28,7 @@ enum cleave_status cleave__input_slurp(const char *path, size_t limit, char **ou
                                        struct cleave_error *error);
 uint64_t cleave__input_line_number(const struct cleave_input *input); /* of the last line, from 1 */
 uint64_t cleave__input_packed_bytes(const struct cleave_input *input); /* consumed from the file */
+uint64_t cleave__input_bytes(const struct cleave_input *input); /* unpacked, given out or skipped */
 void cleave__input_close(struct cleave_input *input);
 
 #endif

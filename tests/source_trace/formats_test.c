@@ -37,6 +37,14 @@ static void prefixes_guessed(void **state)
     expect_format(WITH("2026-11-30 02:21:31.845 -0330 6b0cddac.1132 u@d "),
                   "stderr, prefix '%m %c %u@%d '", "6b0cddac.1132: select 1\n");
     expect_format(WITH("1796005291.845 [77] "), "stderr, prefix '%n [%p] '", "77: select 1\n");
+    expect_format(WITH("2026-11-30 02:21:31.845 UTC|[unknown]|d|4d1db7a8.4227|"),
+                  "stderr, prefix '%m|[unknown]|d|%c|'", "4d1db7a8.4227: select 1\n");
+    expect_format(
+        WITH("2026-11-30 02:21:31.000 MSK [77]: user=ann,db=shop,app=a,client=1.1.1.1,xid=0 "),
+        "stderr, prefix '%m [%p]: user=%u,db=%d,app=%a,client=%h,xid=%l '", "77: select 1\n");
+    expect_format("2026-11-30 17:00:00 UTC:10.1.91.65:u@d:[77]:LOG: duration: 0.054 ms statement: "
+                  "select 1;\n",
+                  "stderr, prefix '%t:%r:%u@%d:[%p]:'", "77: select 1\n");
     expect_format(WITH("<2026-11-30 02:21:31 UTC|u|d|77|> "), "stderr, prefix '<%t|u|d|%p|> '",
                   "77: select 1\n");
     expect_format("2026-11-30 02:21:31.845 UTC [9] LOG:  checkpoint starting: time\n" WITH(
@@ -119,7 +127,7 @@ static void through_syslog(void **state)
     expect_format("2026-11-30T02:21:31.845+01:00 host postgres[77]: u@d LOG:  duration: 0.1 ms  "
                   "statement: select\n"
                   "2026-11-30T02:21:31.845+01:00 host postgres[77]: #0111\n",
-                  "syslog, prefix '%u@%d '", "77: select\\n1\n");
+                  "syslog, prefix '%q%u@%d '", "77: select\\n1\n");
 }
 
 #define CSV_HEAD(pid)                                                                              \
@@ -146,6 +154,16 @@ static void csv_columns(void **state)
             tails[version]);
         expect_format(text, "csvlog", "6b0c.1: select \"x\",\\n$1 [a,\"b]\n6b0c.1: select 2\n");
     }
+}
+
+static void csv_quoted_times(void **state)
+{
+    (void)state;
+    expect_format(
+        "\"2026-05-16 05:11:50.269 UTC\",\"u\",\"d\",1001,\"192.0.2.10:54321\",0001.03e9,1,"
+        "\"SELECT\",\"2026-05-16 05:00:00 UTC\",1/1,0,LOG,00000,\"duration: 6.2 ms  execute "
+        "a/b: select\n1\",,,,,,,,,\"app\",\"client backend\",0\n",
+        "csvlog", "0001.03e9: select\\n1\n");
 }
 
 static void csv_cut_record(void **state)
@@ -371,15 +389,16 @@ static void nul_bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(prefixes_guessed),  cmocka_unit_test(prefix_given),
-        cmocka_unit_test(line_ends),         cmocka_unit_test(through_syslog),
-        cmocka_unit_test(csv_columns),       cmocka_unit_test(csv_cut_record),
-        cmocka_unit_test(csv_error_query),   cmocka_unit_test(json_escapes),
-        cmocka_unit_test(json_broken_lines), cmocka_unit_test(localized_severity),
-        cmocka_unit_test(plain_sql),         cmocka_unit_test(unbalanced_quote),
-        cmocka_unit_test(nothing_fits),      cmocka_unit_test(no_such_files),
-        cmocka_unit_test(empty_files),       cmocka_unit_test(rotation),
-        cmocka_unit_test(enormous_line),     cmocka_unit_test(nul_bytes),
+        cmocka_unit_test(prefixes_guessed),   cmocka_unit_test(prefix_given),
+        cmocka_unit_test(line_ends),          cmocka_unit_test(through_syslog),
+        cmocka_unit_test(csv_columns),        cmocka_unit_test(csv_quoted_times),
+        cmocka_unit_test(csv_cut_record),     cmocka_unit_test(csv_error_query),
+        cmocka_unit_test(json_escapes),       cmocka_unit_test(json_broken_lines),
+        cmocka_unit_test(localized_severity), cmocka_unit_test(plain_sql),
+        cmocka_unit_test(unbalanced_quote),   cmocka_unit_test(nothing_fits),
+        cmocka_unit_test(no_such_files),      cmocka_unit_test(empty_files),
+        cmocka_unit_test(rotation),           cmocka_unit_test(enormous_line),
+        cmocka_unit_test(nul_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -84,6 +84,7 @@ enum cleave_status cleave__trace_next(struct cleave_trace *t, struct cleave_trac
             return cleave_error_set(error, CLEAVE_END, "end of the trace");
         struct cleave_trace_line line;
         enum cleave_status status = cleave__trace_lines_next(&t->lines, &line, error);
+        t->counters.bytes = t->lines.total;
         if (status == CLEAVE_END) {
             t->ended = true;
             if (!finish(t))
@@ -93,7 +94,6 @@ enum cleave_status cleave__trace_next(struct cleave_trace *t, struct cleave_trac
         if (status)
             return status;
         t->counters.lines++;
-        t->counters.bytes += line.bytes;
         if (!read_line(t, &line))
             return cleave__trace_no_memory(t, error);
         t->file = line.file;

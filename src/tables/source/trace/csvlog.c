@@ -65,8 +65,14 @@ static size_t split_record(const char *text, size_t length, char *buffer,
 
 static bool looks_like_start(const char *s, size_t n)
 {
+    bool quoted = n && s[0] == '"'; /* not by the server, but by tools that copy the log */
+    s += quoted;
+    n -= quoted;
     size_t stamp = cleave__prefix_timestamp(s, n);
-    return stamp > 19 && s[19] == '.' && stamp < n && s[stamp] == ',';
+    if (stamp <= 19 || s[19] != '.')
+        return false;
+    stamp += quoted && stamp < n && s[stamp] == '"';
+    return stamp < n && s[stamp] == ',';
 }
 
 static bool odd_quotes(const char *s, size_t n)

@@ -126,8 +126,9 @@ static void read_off(const char *s, size_t n, struct writer *w)
             size = remote(rest, left);
             if (size)
                 kind[1] = 'r';
-            while (!size && at + size < n && !strchr(" ,;|)", s[at + size]))
-                size++;
+            else
+                while (at + size < n && !strchr(" ,;|)", s[at + size]))
+                    size++;
             if (kind[1] == 'a') { /* an application's name may hold blanks */
                 const char *comma = memchr(rest, ',', left);
                 if (comma)

@@ -7,10 +7,11 @@
 
 enum { REPORT_EVERY = 8 << 20, STOP_EVERY = 1 << 16 };
 
-static enum cleave_status tell(struct cleave_trace_lines *lines, uint64_t bytes,
-                               struct cleave_error *error)
+static enum cleave_status tell(struct cleave_trace_lines *lines, struct cleave_error *error)
 {
     const struct cleave_progress *progress = lines->progress;
+    uint64_t now = cleave__input_bytes(lines->input), bytes = now - lines->in_file;
+    lines->in_file = now;
     lines->total += bytes;
     lines->since_report += bytes;
     if (lines->since_report < STOP_EVERY || !progress)
@@ -42,6 +43,10 @@ static enum cleave_status read_line(struct cleave_trace_lines *lines, struct cle
         status = cleave__input_line(lines->input, CLEAVE_TRACE_LINE_MAX, &line.text, &line.length,
                                     error);
         if (status == CLEAVE_END) {
+            status = tell(lines, error);
+            if (status)
+                return status;
+            lines->in_file = 0;
             cleave__input_close(lines->input);
             lines->input = NULL;
             continue;
@@ -51,12 +56,11 @@ static enum cleave_status read_line(struct cleave_trace_lines *lines, struct cle
         line.cut = status == CLEAVE_LIMIT;
         line.file = lines->next_path - 1;
         line.number = cleave__input_line_number(lines->input);
-        line.bytes = line.length + 1;
         if (line.number == 1 && line.length >= 3 && memcmp(line.text, "\xef\xbb\xbf", 3) == 0) {
             line.text += 3; /* a byte order mark */
             line.length -= 3;
         }
-        status = tell(lines, line.bytes, error);
+        status = tell(lines, error);
         if (status)
             return status;
         *out = line;
@@ -93,9 +97,9 @@ bool cleave__trace_lines_look_ahead(struct cleave_trace_lines *lines, size_t byt
         if (lines->ahead_status)
             break;
         if (!CLEAVE_RESERVE(&lines->ahead, lines->ahead.count + line.length + 1) ||
-            !CLEAVE_PUSH(&lines->kept, (struct cleave_trace_kept_line){
-                                           lines->ahead.count, line.length, line.number, line.bytes,
-                                           line.file, line.cut}))
+            !CLEAVE_PUSH(&lines->kept,
+                         (struct cleave_trace_kept_line){lines->ahead.count, line.length,
+                                                         line.number, line.file, line.cut}))
             return false;
         memcpy(lines->ahead.data + lines->ahead.count, line.text, line.length);
         lines->ahead.data[lines->ahead.count + line.length] = 0;
@@ -111,8 +115,7 @@ struct cleave_trace_line cleave__trace_lines_ahead(const struct cleave_trace_lin
                                       .length = kept->length,
                                       .file = kept->file,
                                       .number = kept->number,
-                                      .cut = kept->cut,
-                                      .bytes = kept->bytes};
+                                      .cut = kept->cut};
 }
 
 void cleave__trace_lines_free(struct cleave_trace_lines *lines)

@@ -20,12 +20,11 @@ struct cleave_trace_line {
     uint32_t file;
     uint64_t number; /* in its file, from 1 */
     bool cut;        /* longer than CLEAVE_TRACE_LINE_MAX: only its beginning is here */
-    uint64_t bytes;  /* it and its newline take in the file, as far as known */
 };
 
 struct cleave_trace_kept_line {
     size_t offset, length;
-    uint64_t number, bytes;
+    uint64_t number;
     uint32_t file;
     bool cut;
 };
@@ -35,7 +34,8 @@ struct cleave_trace_lines {
     uint32_t path_count, next_path;
     struct cleave_input *input;
     const struct cleave_progress *progress;
-    uint64_t since_report, total;
+    uint64_t total;                 /* unpacked bytes taken from the files */
+    uint64_t in_file, since_report; /* of them from the present one; since the last report */
     CLEAVE_VECTOR(char) ahead;
     CLEAVE_VECTOR(struct cleave_trace_kept_line) kept;
     size_t replayed;

@@ -5,6 +5,9 @@
 
 #include <string.h>
 
+/* What precedes the message is no longer than this; and no line is worth more steps than that. */
+enum { HEAD_MAX = 2048, STEPS_MAX = 4096 };
+
 enum cleave_status cleave__prefix_compile(const char *text, struct cleave_prefix *out,
                                           struct cleave_error *error)
 {
@@ -353,7 +356,8 @@ bool cleave__prefix_match(const struct cleave_prefix *prefix, const char *line, 
                           struct cleave_prefix_match *out)
 {
     struct cleave_prefix_match result = {0};
-    struct matcher m = {prefix, line, length, &result, 4096};
+    size_t head = length < HEAD_MAX ? length : HEAD_MAX;
+    struct matcher m = {prefix, line, head, &result, STEPS_MAX};
     if (length == 0 || !(prefix->free_form ? match_free_form(&m) : match(&m, 0, 0)))
         return false;
     *out = result;
