@@ -208,7 +208,7 @@ static enum cleave_status search_all(struct driver *d)
     bool fresh = !(d->options->warm_start && d->options->warm_refine_only);
     uint32_t starts = d->options->starts ? d->options->starts : default_starts(d);
     uint32_t rounds = fresh ? starts + starts / 2 + 2 : 1;
-    const uint64_t tabu_work = 3000000;
+    const uint64_t tabu_work = 10000000;
     enum cleave_status status = CLEAVE_OK;
     if (d->options->warm_start) {
         status = start_warm(d);
@@ -244,7 +244,7 @@ static enum cleave_status search_all(struct driver *d)
     if (!status && d->pooled && !cleave__score_sound(&d->pool[0].score)) {
         status = pack(d);
         if (!status)
-            status = tabu(d, 4 * tabu_work);
+            status = tabu(d, 2 * tabu_work);
     }
     return status;
 }

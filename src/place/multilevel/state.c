@@ -249,7 +249,7 @@ int64_t cleave__state_conflict_delta(const struct cleave__state *s, uint32_t v, 
     if (!l->apart_offset)
         return 0;
     int64_t delta = 0;
-    bool there = counts_apart(s, to), here = counts_apart(s, s->block[v]);
+    bool there = to != CLEAVE__NONE && counts_apart(s, to), here = counts_apart(s, s->block[v]);
     for (uint32_t i = l->apart_offset[v]; i < l->apart_offset[v + 1]; i++) {
         uint32_t b = s->block[l->apart[i]];
         delta += (b == to && there) - (b == s->block[v] && here);

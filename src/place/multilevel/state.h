@@ -70,7 +70,8 @@ void cleave__state_move(struct cleave__state *state, uint32_t v, uint32_t to,
 /* The affinities of v: its row of the table, or worked out into `row`. */
 const int64_t *cleave__state_affinity(const struct cleave__state *state, uint32_t v);
 
-/* What a move would add (less is better), but for its cost. */
+/* What a move would add (less is better), but for its cost. Conflicts may be asked for `to`
+ * CLEAVE__NONE: just leaving. */
 int64_t cleave__state_overload_delta(const struct cleave__state *state, uint32_t v, uint32_t to);
 int64_t cleave__state_conflict_delta(const struct cleave__state *state, uint32_t v, uint32_t to);
 int64_t cleave__state_moved_delta(const struct cleave__state *state, uint32_t v, uint32_t to);

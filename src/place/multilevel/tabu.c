@@ -14,6 +14,7 @@ struct tabu {
     struct cleave__state *state;
     uint64_t *until; /* [vertices * blocks]: first step at which the move is allowed again */
     uint32_t *best;  /* [vertices] */
+    double *relief;  /* [blocks]: most merit that leaving the block can have beyond its gain */
     double price;    /* cost that one full limit of overload is worth */
 };
 
@@ -30,15 +31,26 @@ static bool choose(struct tabu *t, struct cleave_random *random, uint64_t step,
 {
     struct cleave__state *s = t->state;
     const struct cleave__level *l = s->level;
-    uint32_t k = s->target->blocks, ties = 0;
+    uint32_t k = s->target->blocks, W = l->weights, ties = 0;
     double best = 0;
+    for (uint32_t b = 0; b < k; b++) {
+        int64_t over = 0;
+        for (uint32_t c = 0; c < W && s->score.overload; c++)
+            over +=
+                cleave__excess(s->weight[(size_t)b * W + c], s->target->limit[(size_t)b * W + c]);
+        t->relief[b] = t->price * (double)over * (1.0 / 1048576.0);
+    }
     for (uint32_t v = 0; v < l->vertices; v++) {
         uint32_t own = s->block[v];
         if (l->fixed[v] != CLEAVE_FREE || s->free_count[own] <= s->target->least[own])
             continue;
         const int64_t *row = s->affinity + (size_t)v * k;
+        double relief = t->relief[own] - (double)row[own];
+        if (s->score.conflicts)
+            relief += t->price * (double)-cleave__state_conflict_delta(s, v, CLEAVE__NONE);
         for (uint32_t b = 0; b < k; b++) {
-            if (b == own)
+            /* Most moves cannot be the best one, whatever they do to the balance. */
+            if (b == own || (ties && (double)row[b] + relief < best))
                 continue;
             if (l->home) {
                 int64_t spend = cleave__state_moved_delta(s, v, b);
@@ -105,7 +117,8 @@ enum cleave_status cleave__refine_tabu(struct cleave__search *search, struct cle
     enum cleave_status status = CLEAVE_NO_MEMORY;
     t.until = cleave__arena_zalloc(&search->arena, (size_t)n * k * sizeof *t.until);
     t.best = cleave__arena_array(&search->arena, n, sizeof *t.best);
-    if (!t.until || !t.best)
+    t.relief = cleave__arena_array(&search->arena, k, sizeof *t.relief);
+    if (!t.until || !t.best || !t.relief)
         goto done;
     status = CLEAVE_OK;
     struct cleave__score record = state->score;
