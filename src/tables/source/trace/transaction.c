@@ -12,8 +12,6 @@
 #include "tables/sql/analyze.h"
 #include "tables/sql/split.h"
 
-enum { PREPARED_BYTES_MAX = 1 << 20, ASIDE_MAX = 1024 };
-
 uint64_t cleave__count_statements(struct cleave_span text)
 {
     const char *at = text.text, *end = at + text.length;
@@ -24,31 +22,31 @@ uint64_t cleave__count_statements(struct cleave_span text)
     return count ? count : 1;
 }
 
-static size_t work_bytes(const struct cleave_trace_work *work)
+size_t cleave__work_bytes(const struct cleave_trace_work *work)
 {
     return work ? work->bytes.count : 0;
 }
 
-static uint64_t work_count(const struct cleave_trace_work *work)
+uint64_t cleave__work_count(const struct cleave_trace_work *work)
 {
     return work ? work->statements.count : 0;
 }
 
 /* Takes the open transaction away from the session; statements that did not fit are counted. */
-static struct cleave_trace_work *detach(struct cleave_machine *m, struct cleave_session *x)
+struct cleave_trace_work *cleave__session_detach(struct cleave_machine *m, struct cleave_session *x)
 {
     struct cleave_trace_work *work = x->work;
     x->work = NULL;
-    m->held_bytes -= work_bytes(work);
+    m->held_bytes -= cleave__work_bytes(work);
     if (work)
         m->counters->statements_oversized += work->dropped;
     return work;
 }
 
-static bool deliver(struct cleave_machine *m, struct cleave_trace_work *work, const char *label,
-                    uint32_t file, bool explicit_block)
+bool cleave__machine_deliver(struct cleave_machine *m, struct cleave_trace_work *work,
+                             const char *label, uint32_t file, bool explicit_block)
 {
-    uint64_t count = work_count(work);
+    uint64_t count = cleave__work_count(work);
     if (work && work->dropped) {
         m->counters->statements_oversized += count;
         m->counters->transactions_oversized++;
@@ -73,19 +71,20 @@ static bool deliver(struct cleave_machine *m, struct cleave_trace_work *work, co
     return true;
 }
 
-static bool commit(struct cleave_machine *m, struct cleave_session *x)
+bool cleave__session_commit(struct cleave_machine *m, struct cleave_session *x)
 {
     bool explicit_block = x->block != CLEAVE_BLOCK_IMPLICIT;
     x->block = CLEAVE_BLOCK_NONE;
-    return deliver(m, detach(m, x), x->label, x->file, explicit_block);
+    return cleave__machine_deliver(m, cleave__session_detach(m, x), x->label, x->file,
+                                   explicit_block);
 }
 
 static void roll_back(struct cleave_machine *m, struct cleave_session *x)
 {
     bool explicit_block = x->block >= CLEAVE_BLOCK_OPEN;
-    struct cleave_trace_work *work = detach(m, x);
-    m->counters->statements_rolled_back += work_count(work);
-    if (explicit_block || work_count(work))
+    struct cleave_trace_work *work = cleave__session_detach(m, x);
+    m->counters->statements_rolled_back += cleave__work_count(work);
+    if (explicit_block || cleave__work_count(work))
         m->counters->transactions_rolled_back++;
     cleave__work_drop(m->works, work);
     x->block = CLEAVE_BLOCK_NONE;
@@ -94,196 +93,13 @@ static void roll_back(struct cleave_machine *m, struct cleave_session *x)
 bool cleave__session_lose(struct cleave_machine *m, struct cleave_session *x)
 {
     bool was_open = x->block != CLEAVE_BLOCK_NONE;
-    struct cleave_trace_work *work = detach(m, x);
-    m->counters->statements_lost += work_count(work);
+    struct cleave_trace_work *work = cleave__session_detach(m, x);
+    m->counters->statements_lost += cleave__work_count(work);
     if (was_open)
         m->counters->transactions_lost++;
     cleave__work_drop(m->works, work);
     x->block = CLEAVE_BLOCK_NONE;
     return true;
-}
-
-/* --- SQL-level PREPARE --- */
-
-/* A name as the server sees it: unquoted, or folded to lower case. Compares equal forms only. */
-static bool names_match(const char *a, size_t a_length, const char *b, size_t b_length)
-{
-    bool a_quoted = a_length >= 2 && a[0] == '"', b_quoted = b_length >= 2 && b[0] == '"';
-    if (a_quoted)
-        a++, a_length -= 2;
-    if (b_quoted)
-        b++, b_length -= 2;
-    if (a_length != b_length)
-        return false;
-    return a_quoted && b_quoted ? memcmp(a, b, a_length) == 0 : strncasecmp(a, b, a_length) == 0;
-}
-
-/* "(int, text) AS body" -> body. */
-static bool body_of(struct cleave_span rest, struct cleave_span *body)
-{
-    size_t i = cleave__split_skip_blank(rest.text, rest.length);
-    if (i < rest.length && rest.text[i] == '(') {
-        size_t depth = 0;
-        for (; i < rest.length; i++) {
-            if (rest.text[i] == '(')
-                depth++;
-            else if (rest.text[i] == ')' && --depth == 0)
-                break;
-        }
-        i += i < rest.length;
-    }
-    i += cleave__split_skip_blank(rest.text + i, rest.length - i);
-    if (i + 2 >= rest.length || strncasecmp(rest.text + i, "as", 2) != 0)
-        return false;
-    i += 2;
-    i += cleave__split_skip_blank(rest.text + i, rest.length - i);
-    *body = (struct cleave_span){rest.text + i, rest.length - i};
-    return body->length > 0;
-}
-
-static void forget(struct cleave_session *x, const char *name, size_t length)
-{
-    for (struct cleave_prepared **at = &x->prepared; *at;) {
-        struct cleave_prepared *p = *at;
-        if (name && !names_match(p->bytes, p->name_length, name, length)) {
-            at = &p->next;
-            continue;
-        }
-        *at = p->next;
-        x->prepared_bytes -= p->name_length + p->body_length;
-        free(p);
-    }
-}
-
-static bool remember(struct cleave_session *x, const struct cleave_piece *piece)
-{
-    struct cleave_span body;
-    if (!piece->name || !body_of((struct cleave_span){piece->rest, piece->rest_length}, &body))
-        return true;
-    forget(x, piece->name, piece->name_length);
-    size_t size = piece->name_length + body.length;
-    if (size > PREPARED_BYTES_MAX - x->prepared_bytes)
-        return true; /* its EXECUTEs will count as unbound unless the log shows the body */
-    struct cleave_prepared *p = malloc(sizeof *p + size);
-    if (!p)
-        return false;
-    *p = (struct cleave_prepared){x->prepared, piece->name_length, body.length};
-    memcpy(p->bytes, piece->name, piece->name_length);
-    memcpy(p->bytes + piece->name_length, body.text, body.length);
-    x->prepared = p;
-    x->prepared_bytes += size;
-    return true;
-}
-
-/* The body of the statement that EXECUTE names: from the DETAIL, else from the session. */
-static bool find_body(const struct cleave_session *x, const struct cleave_piece *piece,
-                      struct cleave_span detail, struct cleave_span *body)
-{
-    struct cleave_span shown;
-    if (piece->name && cleave__detail_is_prepare(detail, &shown)) {
-        struct cleave_piece source;
-        cleave__split_classify(shown.text, shown.length, &source);
-        if (source.verb != CLEAVE_VERB_PREPARE) {
-            *body = (struct cleave_span){source.text, source.length};
-            return source.length > 0; /* prepared by protocol, run by SQL */
-        }
-        if (source.name &&
-            names_match(source.name, source.name_length, piece->name, piece->name_length))
-            return body_of((struct cleave_span){source.rest, source.rest_length}, body);
-    }
-    for (const struct cleave_prepared *p = x->prepared; p && piece->name; p = p->next) {
-        if (names_match(p->bytes, p->name_length, piece->name, piece->name_length)) {
-            *body = (struct cleave_span){p->bytes + p->name_length, p->body_length};
-            return true;
-        }
-    }
-    return false;
-}
-
-/* --- two-phase commit --- */
-
-static bool set_aside(struct cleave_machine *m, struct cleave_session *x,
-                      const struct cleave_piece *piece)
-{
-    if (x->block != CLEAVE_BLOCK_OPEN)
-        return true;
-    if (!piece->name)
-        return commit(m, x);
-    while (m->aside && (m->aside_count >= ASIDE_MAX || m->held_bytes > CLEAVE_HELD_MAX)) {
-        struct cleave_aside *oldest = m->aside; /* counts as committed */
-        m->aside = oldest->next;
-        m->aside_count--;
-        m->held_bytes -= work_bytes(oldest->work);
-        bool ok = deliver(m, oldest->work, oldest->label, oldest->file, true);
-        free(oldest->label);
-        free(oldest);
-        if (!ok)
-            return false;
-    }
-    struct cleave_aside *aside = malloc(sizeof *aside + piece->name_length);
-    char *label = strdup(x->label);
-    if (!aside || !label) {
-        free(aside);
-        free(label);
-        return false;
-    }
-    x->block = CLEAVE_BLOCK_NONE;
-    *aside = (struct cleave_aside){NULL, detach(m, x), x->file, label, piece->name_length};
-    memcpy(aside->id, piece->name, piece->name_length);
-    m->held_bytes += work_bytes(aside->work);
-    struct cleave_aside **last = &m->aside;
-    while (*last)
-        last = &(*last)->next;
-    *last = aside;
-    m->aside_count++;
-    return true;
-}
-
-static bool decide_aside(struct cleave_machine *m, const struct cleave_piece *piece, bool committed)
-{
-    struct cleave_aside **at = &m->aside;
-    while (*at && !(piece->name && (*at)->id_length == piece->name_length &&
-                    memcmp((*at)->id, piece->name, piece->name_length) == 0))
-        at = &(*at)->next;
-    struct cleave_aside *aside = *at;
-    if (!aside)
-        return true; /* prepared before the log began */
-    *at = aside->next;
-    m->aside_count--;
-    m->held_bytes -= work_bytes(aside->work);
-    bool ok = true;
-    if (committed) {
-        ok = deliver(m, aside->work, aside->label, aside->file, true);
-    } else {
-        m->counters->statements_rolled_back += work_count(aside->work);
-        m->counters->transactions_rolled_back++;
-        cleave__work_drop(m->works, aside->work);
-    }
-    free(aside->label);
-    free(aside);
-    return ok;
-}
-
-bool cleave__machine_finish(struct cleave_machine *m)
-{
-    while (m->aside) {
-        struct cleave_piece piece = {.name = m->aside->id, .name_length = m->aside->id_length};
-        if (!decide_aside(m, &piece, true))
-            return false;
-    }
-    return true;
-}
-
-void cleave__machine_release(struct cleave_machine *m)
-{
-    while (m->aside) {
-        struct cleave_aside *aside = m->aside;
-        m->aside = aside->next;
-        cleave__work_drop(m->works, aside->work);
-        free(aside->label);
-        free(aside);
-    }
-    cleave__bindings_free(&m->bindings);
 }
 
 /* --- running a step --- */
@@ -298,11 +114,11 @@ static bool join(struct cleave_machine *m, struct cleave_session *x, struct clea
     }
     if (!x->work && !(x->work = cleave__work_take(m->works)))
         return false;
-    size_t before = work_bytes(x->work);
+    size_t before = cleave__work_bytes(x->work);
     bool ok = cleave__work_add(x->work, text.text, text.length,
                                bindings ? bindings->parameters.data : NULL,
                                bindings ? (uint32_t)bindings->parameters.count : 0);
-    m->held_bytes += work_bytes(x->work) - before;
+    m->held_bytes += cleave__work_bytes(x->work) - before;
     if (ok && bindings)
         m->counters->parameters_cut += bindings->cut;
     return ok;
@@ -319,7 +135,7 @@ static bool run_data(struct cleave_machine *m, struct cleave_session *x,
     if (x->block == CLEAVE_BLOCK_NONE)
         x->block = step->simple && step->in_block ? CLEAVE_BLOCK_OPEN : CLEAVE_BLOCK_IMPLICIT;
     if (piece->verb == CLEAVE_VERB_EXECUTE) {
-        if (!find_body(x, piece, step->detail, &text)) {
+        if (!cleave__prepared_body(x, piece, step->detail, &text)) {
             m->counters->statements_unbound++;
             return true;
         }
@@ -361,7 +177,7 @@ static bool run_piece(struct cleave_machine *m, struct cleave_session *x,
         if (failed || piece->verb == CLEAVE_VERB_ROLLBACK)
             roll_back(m, x);
         else
-            ok = commit(m, x);
+            ok = cleave__session_commit(m, x);
         if (piece->chain)
             x->block = CLEAVE_BLOCK_OPEN;
         break;
@@ -373,26 +189,26 @@ static bool run_piece(struct cleave_machine *m, struct cleave_session *x,
         if (failed)
             roll_back(m, x);
         else
-            ok = set_aside(m, x, piece);
+            ok = cleave__aside_put(m, x, piece);
         break;
     case CLEAVE_VERB_COMMIT_PREPARED:
-        ok = decide_aside(m, piece, true);
+        ok = cleave__aside_decide(m, piece, true);
         break;
     case CLEAVE_VERB_ROLLBACK_PREPARED:
-        ok = decide_aside(m, piece, false);
+        ok = cleave__aside_decide(m, piece, false);
         break;
     case CLEAVE_VERB_PREPARE:
-        ok = remember(x, piece);
+        ok = cleave__prepared_remember(x, piece);
         break;
     case CLEAVE_VERB_DEALLOCATE:
         if (piece->name && strncasecmp(piece->name, "all", 3) == 0 && piece->name_length == 3)
-            forget(x, NULL, 0);
+            cleave__prepared_forget(x, NULL, 0);
         else if (piece->name)
-            forget(x, piece->name, piece->name_length);
+            cleave__prepared_forget(x, piece->name, piece->name_length);
         break;
     case CLEAVE_VERB_DISCARD:
         if (piece->name && strncasecmp(piece->name, "all", 3) == 0 && piece->name_length == 3)
-            forget(x, NULL, 0);
+            cleave__prepared_forget(x, NULL, 0);
         break;
     default: /* SAVEPOINT, RELEASE */
         break;
@@ -422,7 +238,7 @@ bool cleave__session_run(struct cleave_machine *m, struct cleave_session *x,
         m->counters->statements++;
         m->counters->statements_empty++;
     }
-    return x->block == CLEAVE_BLOCK_IMPLICIT ? commit(m, x) : true;
+    return x->block == CLEAVE_BLOCK_IMPLICIT ? cleave__session_commit(m, x) : true;
 }
 
 bool cleave__step_wants_detail(const struct cleave_step *step)
@@ -578,9 +394,9 @@ bool cleave__session_fail(struct cleave_machine *m, struct cleave_session *x,
 
 void cleave__session_release(struct cleave_machine *m, struct cleave_session *x)
 {
-    cleave__work_drop(m->works, detach(m, x));
+    cleave__work_drop(m->works, cleave__session_detach(m, x));
     let_go(m, x);
-    forget(x, NULL, 0);
+    cleave__prepared_forget(x, NULL, 0);
     CLEAVE_VECTOR_FREE(&x->held);
     free(x->user);
     free(x->database);

@@ -3,6 +3,7 @@
 #define CLEAVE_TABLES_SOURCE_TRACE_TRANSACTION_H
 
 #include "tables/source/trace/session.h"
+#include "tables/sql/split.h"
 
 enum {
     CLEAVE_SESSION_KEY_MAX = 200,
@@ -89,6 +90,27 @@ bool cleave__session_fail(struct cleave_machine *m, struct cleave_session *x,
 /* The session is gone: an open transaction is lost. */
 bool cleave__session_lose(struct cleave_machine *m, struct cleave_session *x);
 void cleave__session_release(struct cleave_machine *m, struct cleave_session *x);
+/* Parts of the rules that have files of their own, and what they share. */
+size_t cleave__work_bytes(const struct cleave_trace_work *work);
+uint64_t cleave__work_count(const struct cleave_trace_work *work);
+/* Takes the open transaction away from the session; NULL when it is empty. */
+struct cleave_trace_work *cleave__session_detach(struct cleave_machine *m,
+                                                 struct cleave_session *x);
+/* Ends the open transaction as committed. */
+bool cleave__session_commit(struct cleave_machine *m, struct cleave_session *x);
+/* Counts a committed transaction and puts it into the queue, if it has statements. */
+bool cleave__machine_deliver(struct cleave_machine *m, struct cleave_trace_work *work,
+                             const char *label, uint32_t file, bool explicit_block);
+/* prepared.c: PREPARE, DEALLOCATE (name NULL: all), and the body that an EXECUTE runs. */
+bool cleave__prepared_remember(struct cleave_session *x, const struct cleave_piece *piece);
+void cleave__prepared_forget(struct cleave_session *x, const char *name, size_t length);
+bool cleave__prepared_body(const struct cleave_session *x, const struct cleave_piece *piece,
+                           struct cleave_span detail, struct cleave_span *body);
+/* aside.c: PREPARE TRANSACTION, COMMIT and ROLLBACK PREPARED. */
+bool cleave__aside_put(struct cleave_machine *m, struct cleave_session *x,
+                       const struct cleave_piece *piece);
+bool cleave__aside_decide(struct cleave_machine *m, const struct cleave_piece *piece,
+                          bool committed);
 /* Commits what is still set aside. */
 bool cleave__machine_finish(struct cleave_machine *m);
 void cleave__machine_release(struct cleave_machine *m);
