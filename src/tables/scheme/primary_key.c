@@ -1,6 +1,7 @@
 /* PKH, PKR, PKRR: every table by the first column of its primary key (its first column where it has
- * none), by hash, by ranges, or round robin on the value. Ranges come from the table's histogram
- * when it is known, else they cut the constants seen in the workload into equal parts. */
+ * none), by hash, by ranges, or round robin on the value. Ranges come from the key's histogram when
+ * it is known (between its bounds, integers are taken as even), else they cut the constants seen in
+ * the workload into equal parts; a key of which neither is known is hashed. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,6 +95,33 @@ static bool cut_values(const struct cleave_value *values, size_t count, uint32_t
     return true;
 }
 
+/* The value below which part / whole of the histogram's rows lie. */
+static struct cleave_value quantile(const struct cleave_column_stats *stats, uint64_t part,
+                                    uint64_t whole)
+{
+    uint64_t buckets = stats->bound_count - 1;
+    uint64_t bucket = part * buckets / whole, rest = part * buckets % whole;
+    struct cleave_value low = stats->bounds[bucket];
+    if (rest == 0 || low.kind != CLEAVE_INTEGER || stats->bounds[bucket + 1].kind != CLEAVE_INTEGER)
+        return low;
+    double span = (double)stats->bounds[bucket + 1].integer - (double)low.integer + 1;
+    low.integer += (int64_t)(span * (double)rest / (double)whole);
+    return low;
+}
+
+static bool cut_histogram(const struct cleave_column_stats *stats, uint32_t shards,
+                          struct cleave_arena *arena, struct cleave_key_map *map)
+{
+    struct cleave_value *values = malloc((size_t)shards * sizeof *values);
+    if (!values)
+        return false;
+    for (uint32_t s = 0; s < shards; s++)
+        values[s] = quantile(stats, s, shards);
+    bool ok = cut_values(values, shards, shards, arena, map);
+    free(values);
+    return ok;
+}
+
 /* The histogram of one column of the class, where some table has it. */
 static const struct cleave_column_stats *find_stats(const struct cleave_scheme_input *input,
                                                     const struct cleave_layout *layout,
@@ -105,7 +133,7 @@ static const struct cleave_column_stats *find_stats(const struct cleave_scheme_i
         uint32_t key = layout->tables[t].key_column;
         if (table->column_count == 0 || profile->class_of[profile->base[t] + key] != root)
             continue;
-        if (table->columns[key].stats.known && table->columns[key].stats.bound_count > 2)
+        if (table->columns[key].stats.known && table->columns[key].stats.bound_count >= 2)
             return &table->columns[key].stats;
     }
     return NULL;
@@ -138,13 +166,16 @@ enum cleave_status cleave__place_pkr(const struct cleave_scheme_input *input,
         roots[count++] = root;
         const struct cleave_column_stats *stats = find_stats(input, layout, root);
         if (stats) {
-            ok = cut_values(stats->bounds, stats->bound_count, input->shards, arena, &maps[m]);
+            ok = cut_histogram(stats, input->shards, arena, &maps[m]);
             continue;
         }
         struct cleave_value *values = NULL;
         size_t value_count = 0;
-        ok = collect_values(input, layout, root, &values, &value_count) &&
-             cut_values(values, value_count, input->shards, arena, &maps[m]);
+        ok = collect_values(input, layout, root, &values, &value_count);
+        if (ok && value_count == 0)
+            maps[m].otherwise = CLEAVE_MAP_HASH;
+        else
+            ok = ok && cut_values(values, value_count, input->shards, arena, &maps[m]);
         free(values);
     }
     free(roots);

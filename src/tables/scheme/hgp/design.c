@@ -261,10 +261,12 @@ static bool sample_build(const struct cleave_scheme_input *input, struct sample 
 struct search {
     const struct cleave_scheme_input *input;
     struct sample sample;
-    double meet[MEET_MAX]; /* cost of a transaction that touches m + 1 values */
-    uint32_t *choice;      /* [tables]: candidate index, or REPLICATED */
-    double *cost;          /* [sample transactions], under `choice` */
-    double *penalty;       /* [tables]: a copy on every shard, against ties */
+    double meet[MEET_MAX];        /* cost of a transaction that touches m + 1 values */
+    uint32_t *choice;             /* [tables]: candidate index, or REPLICATED */
+    double *cost;                 /* [sample transactions], under `choice` */
+    double *penalty;              /* [tables]: a copy on every shard, against ties */
+    double (*unease)[CANDIDATES]; /* [tables]: of each key, against ties: too few values to spread,
+                                     values that no other table shares */
     double total;
 };
 
@@ -298,6 +300,11 @@ static double transaction_cost(const struct search *search, uint32_t transaction
     return count < 2 ? 0 : search->meet[count - 1];
 }
 
+static double choice_penalty(const struct search *search, uint32_t table, uint32_t choice)
+{
+    return choice == REPLICATED ? search->penalty[table] : search->unease[table][choice];
+}
+
 /* Cost change when `table` takes `choice`; applied when `apply`. */
 static double try_choice(struct search *search, uint32_t table, uint32_t choice, bool apply)
 {
@@ -311,8 +318,7 @@ static double try_choice(struct search *search, uint32_t table, uint32_t choice,
         if (apply)
             search->cost[sample->list[i]] = cost;
     }
-    change += (choice == REPLICATED ? search->penalty[table] : 0) -
-              (old == REPLICATED ? search->penalty[table] : 0);
+    change += choice_penalty(search, table, choice) - choice_penalty(search, table, old);
     if (apply)
         search->total += change;
     else
@@ -328,8 +334,7 @@ static void recount(struct search *search)
         search->total += search->cost[t];
     }
     for (uint32_t t = 0; t < search->input->schema->table_count; t++) {
-        if (search->choice[t] == REPLICATED)
-            search->total += search->penalty[t];
+        search->total += choice_penalty(search, t, search->choice[t]);
     }
 }
 
@@ -421,10 +426,26 @@ static bool start_from(struct search *search, uint32_t number)
     return true;
 }
 
-/* Copies cost storage: a share of a transaction that grows with the table's share of all rows. */
+/* Small amounts that decide between designs that cut alike. Copies cost storage: a share of a
+ * transaction that grows with the table's share of all rows. A key of few values spreads badly; a
+ * key that other tables share keeps rows together that later transactions may join. */
 static void set_penalties(struct search *search)
 {
     const struct cleave_schema *schema = search->input->schema;
+    const struct cleave_profile *profile = search->input->profile;
+    for (uint32_t t = 0; t < schema->table_count; t++) {
+        for (uint32_t c = 0; c < search->sample.candidate_count[t]; c++) {
+            uint32_t number = profile->base[t] + search->sample.candidates[t][c];
+            double spread =
+                (double)profile->columns[number].distinct / (8.0 * search->input->shards);
+            bool shared = false;
+            for (uint32_t other = 0; other < profile->base[schema->table_count]; other++)
+                shared |= (other < profile->base[t] || other >= profile->base[t + 1]) &&
+                          profile->class_of[other] == profile->class_of[number] &&
+                          profile->columns[other].accesses > 0;
+            search->unease[t][c] = (spread < 1 ? 0.004 * (1 - spread) : 0) + (shared ? 0 : 0.005);
+        }
+    }
     double rows = 0;
     for (uint32_t t = 0; t < schema->table_count; t++)
         rows += schema->tables[t].rows;
@@ -443,8 +464,9 @@ enum cleave_status cleave__design_search(const struct cleave_scheme_input *input
     double best_cost = INFINITY;
     search.choice = calloc((size_t)tables + 1, sizeof *search.choice);
     search.penalty = calloc((size_t)tables + 1, sizeof *search.penalty);
-    bool ok =
-        design && best && search.choice && search.penalty && sample_build(input, &search.sample);
+    search.unease = calloc((size_t)tables + 1, sizeof *search.unease);
+    bool ok = design && best && search.choice && search.penalty && search.unease &&
+              sample_build(input, &search.sample);
     if (ok) {
         search.cost = calloc((size_t)search.sample.transactions + 1, sizeof *search.cost);
         ok = search.cost != NULL;
@@ -479,6 +501,7 @@ enum cleave_status cleave__design_search(const struct cleave_scheme_input *input
     free(search.choice);
     free(search.cost);
     free(search.penalty);
+    free(search.unease);
     free(best);
     if (!ok)
         return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for the design search");

@@ -160,9 +160,37 @@ static bool choose_vertices(struct problem *problem, struct cleave_arena *arena)
     return true;
 }
 
+static int compare_pins(const void *left, const void *right)
+{
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* Adds a net, or weight to the one with the same pins. `pins` is sorted in place. */
+static bool add_net(struct problem *problem, struct cleave_intern *known, uint32_t *pins,
+                    uint32_t count, int64_t weight)
+{
+    qsort(pins, count, sizeof *pins, compare_pins);
+    uint32_t id = cleave__intern_add(known, pins, count * sizeof *pins);
+    if (id == CLEAVE_INTERN_NONE)
+        return false;
+    if (id < problem->net_weight.count) {
+        problem->net_weight.data[id] += weight;
+        return true;
+    }
+    for (uint32_t p = 0; p < count; p++) {
+        if (!CLEAVE_PUSH(&problem->pins, pins[p]))
+            return false;
+    }
+    return CLEAVE_PUSH(&problem->net_offset, problem->pins.count) &&
+           CLEAVE_PUSH(&problem->net_weight, weight);
+}
+
 static bool make_nets(struct problem *problem)
 {
     const struct cleave_key_space *space = problem->space;
+    struct cleave_intern known = {0};
+    CLEAVE_VECTOR(uint32_t) pins = {0};
     bool ok = CLEAVE_PUSH(&problem->net_offset, 0);
     bool intervals = false;
     for (uint32_t c = 0; c < space->class_count; c++)
@@ -170,21 +198,21 @@ static bool make_nets(struct problem *problem)
     for (uint32_t t = 0; ok && t < space->input->workload->transactions; t++) {
         if (!counts(problem, t) || space->offsets[t + 1] - space->offsets[t] < 2)
             continue;
+        pins.count = 0;
         for (uint64_t p = space->offsets[t]; ok && p < space->offsets[t + 1]; p++)
-            ok = CLEAVE_PUSH(&problem->pins, problem->local[space->pins.data[p]]);
-        ok = ok && CLEAVE_PUSH(&problem->net_offset, problem->pins.count) &&
-             CLEAVE_PUSH(&problem->net_weight, intervals ? TIE : 1);
+            ok = CLEAVE_PUSH(&pins, problem->local[space->pins.data[p]]);
+        ok = ok && add_net(problem, &known, pins.data, (uint32_t)pins.count, intervals ? TIE : 1);
     }
     for (uint32_t c = 0; ok && c < space->class_count; c++) {
         const struct cleave_key_class *class = &space->classes[c];
         for (uint32_t p = 1; ok && class->intervals && p < class->vertex_count; p++) {
             uint32_t v = class->first_vertex + p;
-            ok = CLEAVE_PUSH(&problem->pins, problem->local[v - 1]) &&
-                 CLEAVE_PUSH(&problem->pins, problem->local[v]) &&
-                 CLEAVE_PUSH(&problem->net_offset, problem->pins.count) &&
-                 CLEAVE_PUSH(&problem->net_weight, 1);
+            uint32_t pair[2] = {problem->local[v - 1], problem->local[v]};
+            ok = add_net(problem, &known, pair, 2, 1);
         }
     }
+    CLEAVE_VECTOR_FREE(&pins);
+    cleave__intern_free(&known);
     return ok;
 }
 
@@ -216,19 +244,22 @@ static bool make_weights(struct problem *problem)
     if (!problem->weight || !problem->fixed || !problem->together)
         return false;
     double scale = space->size_total > 0 ? 1e9 / space->size_total : 0;
-    double seen = 0;
+    double size =
+        space->size_total; /* of what stays with the hash: light values, rows never shown */
+    uint64_t access = 0;
     for (size_t v = 0; v < space->vertices.count; v++) {
         const struct cleave_key_vertex *vertex = &space->vertices.data[v];
-        uint32_t local = problem->local[v];
-        if (local == CLEAVE_ABSENT)
-            local = cleave__hash_shard(&vertex->value, shards);
-        add_weight(problem, local, vertex->size, vertex->access, scale);
-        seen += vertex->size;
+        if (problem->local[v] == CLEAVE_ABSENT) {
+            access += vertex->access;
+            continue;
+        }
+        add_weight(problem, problem->local[v], vertex->size, vertex->access, scale);
+        size -= vertex->size;
     }
-    for (uint32_t s = 0; s < shards && problem->by_size;
-         s++) /* rows never shown: by hash, evenly */
-        problem->weight[(size_t)s * problem->weights] += (int64_t)llround(
-            (space->size_total - seen > 0 ? space->size_total - seen : 0) / shards * scale);
+    /* Hashing spreads many light values evenly; the noise of this sample is not to be balanced. */
+    for (uint32_t s = 0; s < shards; s++)
+        add_weight(problem, s, (size > 0 ? size : 0) / shards,
+                   access / shards + (s < access % shards), scale);
     for (uint32_t v = 0; v < problem->count; v++)
         problem->fixed[v] = v < shards ? (int32_t)v : CLEAVE_FREE;
     problem->share = malloc(shards * sizeof *problem->share);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GROUPS_MAX = 4 << 20, MOVED_TOGETHER_MAX = 16, SHARING_MAX = 4096, PASSES = 4 };
+enum { GROUPS_MAX = 4 << 20, MOVED_TOGETHER_MAX = 16, SHARING_MAX = 4096, PASSES = 4, CAUTION = 4 };
 
 void cleave__moves_attributes(const struct cleave_key_space *space,
                               struct cleave_attributes *attributes)
@@ -187,9 +187,75 @@ uint64_t cleave__moves_count(const struct cleave_moves *moves)
     return distributed;
 }
 
+static bool may_move(const struct cleave_moves *moves, uint32_t group)
+{
+    const struct cleave_group *g = &moves->groups.list.data[group];
+    return g->second_count > 0 && !g->rest && cleave__range_is_point(&g->first);
+}
+
+/* ---- how often the rest of the workload would still come to a group where its rule sends it ----
+ */
+
+struct marginal {
+    struct cleave_range piece;
+    uint32_t group;
+};
+
+static int compare_marginals(const void *left, const void *right)
+{
+    const struct marginal *a = left, *b = right;
+    int order = cleave__value_compare(&a->piece.low, &b->piece.low);
+    return order ? order : (a->group > b->group) - (a->group < b->group);
+}
+
+/* Fills expected[group] for the groups of one table: accesses that the second value had under other
+ * keys, scaled to this key's share of the table's accesses (keys and second values taken as
+ * independent). A value that is popular elsewhere will be asked for here too. */
+static bool expect_table(const struct cleave_moves *moves, uint32_t table, double *expected)
+{
+    const struct cleave_groups *groups = &moves->groups;
+    uint32_t first = groups->table_start[table], last = groups->table_start[table + 1];
+    struct marginal *list = malloc(((size_t)(last - first) + 1) * sizeof *list);
+    size_t count = 0;
+    double total = 0;
+    if (!list)
+        return false;
+    for (uint32_t g = first; g < last; g++) {
+        const struct cleave_group *group = &groups->list.data[g];
+        total += (double)group->access;
+        if (may_move(moves, g))
+            list[count++] = (struct marginal){groups->pieces.data[group->second_start], g};
+    }
+    if (count)
+        qsort(list, count, sizeof *list, compare_marginals);
+    for (size_t start = 0; start < count;) {
+        size_t end = start;
+        double access = 0;
+        while (end < count &&
+               cleave__value_compare(&list[end].piece.low, &list[start].piece.low) == 0)
+            access += (double)groups->list.data[list[end++].group].access;
+        for (size_t i = start; i < end; i++)
+            expected[list[i].group] = access - (double)groups->list.data[list[i].group].access;
+        start = end;
+    }
+    free(list);
+    for (uint32_t g = first; g < last;) { /* groups of one key are contiguous */
+        uint32_t end = g;
+        double key = 0;
+        while (end < last && cleave__value_compare(&groups->list.data[end].first.low,
+                                                   &groups->list.data[g].first.low) == 0)
+            key += (double)groups->list.data[end++].access;
+        for (uint32_t i = g; i < end; i++)
+            expected[i] *= total > key ? key / (total - key) : 0;
+        g = end;
+    }
+    return true;
+}
+
 struct climb {
     struct cleave_moves *moves;
-    uint32_t *stamp; /* [transactions]: the trial that last counted it */
+    double *expected; /* [groups] */
+    uint32_t *stamp;  /* [transactions]: the trial that last counted it */
     uint32_t trial;
     double size_limit, access_limit;
 };
@@ -197,11 +263,14 @@ struct climb {
 /* Change in the number of cut transactions when `groups` go to `target`; done only when `keep` says
  * so of the change. Returns the change that was kept, 0 otherwise. */
 static int64_t relocate(struct climb *climb, const uint32_t *groups, const uint32_t *targets,
-                        uint32_t count, bool (*keep)(int64_t change), bool *kept)
+                        uint32_t count, bool (*keep)(int64_t change, double expected), bool *kept)
 {
     struct cleave_moves *moves = climb->moves;
     uint32_t old[MOVED_TOGETHER_MAX];
     int64_t change = 0;
+    double expected = 0;
+    for (uint32_t i = 0; i < count; i++)
+        expected += climb->expected[groups[i]];
     for (int after = 0; after < 2; after++) {
         climb->trial++;
         for (uint32_t i = 0; i < count; i++) {
@@ -219,7 +288,7 @@ static int64_t relocate(struct climb *climb, const uint32_t *groups, const uint3
             moves->shard[groups[i]] = targets[i];
         }
     }
-    *kept = keep(change);
+    *kept = keep(change, expected);
     for (uint32_t i = 0; i < count; i++) {
         if (!*kept) {
             moves->shard[groups[i]] = old[i];
@@ -235,20 +304,16 @@ static int64_t relocate(struct climb *climb, const uint32_t *groups, const uint3
     return *kept ? change : 0;
 }
 
-static bool saves(int64_t change)
+/* A move must save transactions, and much more than the ones it is expected to cost later. */
+static bool saves(int64_t change, double expected)
 {
-    return change < 0;
+    return change < 0 && expected * CAUTION <= (double)-change;
 }
 
-static bool costs_nothing(int64_t change)
+static bool costs_nothing(int64_t change, double expected)
 {
+    (void)expected;
     return change <= 0;
-}
-
-static bool may_move(const struct cleave_moves *moves, uint32_t group)
-{
-    const struct cleave_group *g = &moves->groups.list.data[group];
-    return g->second_count > 0 && !g->rest && cleave__range_is_point(&g->first);
 }
 
 /* Tries to make one cut transaction local; returns what it saved. */
@@ -309,8 +374,15 @@ uint64_t cleave__moves_improve(struct cleave_moves *moves)
     const struct cleave_scheme_input *input = moves->space->input;
     struct climb climb = {.moves = moves};
     climb.stamp = calloc((size_t)input->workload->transactions + 1, sizeof *climb.stamp);
-    if (!climb.stamp)
+    climb.expected = calloc(moves->groups.list.count + 1, sizeof *climb.expected);
+    bool ok = climb.stamp && climb.expected;
+    for (uint32_t t = 0; ok && t < input->schema->table_count; t++)
+        ok = expect_table(moves, t, climb.expected);
+    if (!ok) {
+        free(climb.stamp);
+        free(climb.expected);
         return 0; /* improvement only: the rule stands */
+    }
     climb.size_limit = limit_of(moves->size, input->shards, input->steer->epsilon);
     climb.access_limit = limit_of(moves->access, input->shards, input->steer->epsilon);
     int64_t saved = 0, before = -1;
@@ -328,5 +400,6 @@ uint64_t cleave__moves_improve(struct cleave_moves *moves)
             saved -= relocate(&climb, &g, &moves->rule[g], 1, costs_nothing, &kept);
     }
     free(climb.stamp);
+    free(climb.expected);
     return (uint64_t)saved;
 }
