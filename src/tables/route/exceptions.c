@@ -1,8 +1,6 @@
 /* Asking a table's exceptions: which one holds a point, which ones overlap a box. */
 #include "tables/route/exceptions.h"
 
-enum { LOOK_MAX = 4096 }; /* points looked at one by one; past that, unions answer */
-
 static bool is_null_point(const struct cleave_range *range)
 {
     return !(range->flags & (CLEAVE_LOW_UNBOUNDED | CLEAVE_HIGH_UNBOUNDED)) &&
@@ -177,49 +175,55 @@ static bool is_free(const struct cleave_extent *extent)
     return !extent->value && !extent->term;
 }
 
+/* All that the group's points could add is there already. */
+static bool is_full(const struct cleave_exception_group *group,
+                    const struct cleave_shardset *shards)
+{
+    for (uint32_t i = 0; i < CLEAVE_SHARDS_MAX / 64; i++) {
+        if (group->point_shards.words[i] & ~shards->words[i])
+            return false;
+    }
+    return true;
+}
+
+/* Points order[start..end) of one value of an axis, those that lie in `range` on the other axis. */
+static void add_run(const struct cleave_exception_group *group, uint32_t axis, uint32_t start,
+                    uint32_t end, const struct cleave_range *range, struct cleave_shardset *shards)
+{
+    const uint32_t *order = group->axis[axis].order;
+    uint32_t from, to, stop = end;
+    axis_slice(&group->axis[!axis], range, &from, &to);
+    while (start < stop) {
+        uint32_t middle = start + (stop - start) / 2;
+        if (group->points[order[middle]].at[!axis] < from)
+            start = middle + 1;
+        else
+            stop = middle;
+    }
+    for (uint32_t n = 1; start < end; start++, n++) {
+        const struct cleave_exception_point *point = &group->points[order[start]];
+        if (point->at[!axis] >= to || (n % 256 == 0 && is_full(group, shards)))
+            return;
+        cleave__shardset_add(shards, point->shard);
+    }
+}
+
 /* Points whose value on `axis` has an index in [low, high), narrowed on the other axis. */
 static void add_points(const struct cleave_exception_group *group, uint32_t axis, uint32_t low,
                        uint32_t high, const struct cleave_extent *other,
                        struct cleave_shardset *shards)
 {
     const struct cleave_exception_axis *along = &group->axis[axis];
-    bool whole = group->width == 1 || is_free(other);
-    if (along->run[high] - along->run[low] > LOOK_MAX && high - low > 1 && !whole) {
-        cleave__shardset_or(shards, &group->point_shards);
-        return;
-    }
-    if (high - low > LOOK_MAX) {
-        cleave__shardset_or(shards, &group->point_shards);
-        return;
-    }
     for (uint32_t v = low; v < high; v++) {
-        uint32_t start = along->run[v], end = along->run[v + 1];
-        if (whole) {
+        if ((v - low) % 64 == 63 && is_full(group, shards))
+            return;
+        if (group->width == 1 || is_free(other)) {
             cleave__shardset_or(shards, &group->sets[along->summary[v]]);
             continue;
         }
         for (uint32_t r = 0; r < range_count_of(other); r++) {
             struct cleave_range range = range_of(other, r);
-            uint32_t from, to;
-            axis_slice(&group->axis[!axis], &range, &from, &to);
-            uint32_t at = start, stop = end; /* first point of the run at or after `from` */
-            while (at < stop) {
-                uint32_t middle = at + (stop - at) / 2;
-                if (group->points[along->order[middle]].at[!axis] < from)
-                    at = middle + 1;
-                else
-                    stop = middle;
-            }
-            for (uint32_t n = 0; at < end; at++, n++) {
-                const struct cleave_exception_point *point = &group->points[along->order[at]];
-                if (point->at[!axis] >= to)
-                    break;
-                if (n == LOOK_MAX) {
-                    cleave__shardset_or(shards, &group->sets[along->summary[v]]);
-                    break;
-                }
-                cleave__shardset_add(shards, point->shard);
-            }
+            add_run(group, axis, along->run[v], along->run[v + 1], &range, shards);
         }
     }
 }
@@ -228,6 +232,8 @@ static void overlap_points(const struct cleave_exception_group *group,
                            const struct cleave_extent extents[2], struct cleave_shardset *shards)
 {
     uint32_t axis = 0;
+    if (is_full(group, shards))
+        return;
     if (group->width == 2 && !extents[0].value && (extents[1].value || is_free(&extents[0])))
         axis = 1;
     if (is_free(&extents[axis])) {

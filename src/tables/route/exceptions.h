@@ -68,8 +68,8 @@ struct cleave_extent {
     const struct cleave_value *value; /* plain; NULL: see term */
     const struct cleave_term *term;   /* NULL: anything */
 };
-/* Adds the shards of all exceptions of the group that overlap the extents (a superset when that
- * would mean looking at very many). True when one exception covers them wholly. */
+/* Adds the shards of exactly those exceptions of the group that overlap the extents. True when one
+ * exception covers them wholly. */
 bool cleave__exception_overlap(const struct cleave_exception_group *group,
                                const struct cleave_extent extents[2],
                                struct cleave_shardset *shards);

@@ -141,12 +141,16 @@ uint32_t cleave__key_index_shard(const struct cleave_key_index *index,
 static void add_ordered(const struct cleave_key_index *index, uint32_t low, uint32_t high,
                         struct cleave_shardset *shards)
 {
-    if (high > low && high - low > CLEAVE_ENUMERATE_MAX) {
-        cleave__shardset_or(shards, &index->explicit_shards);
-        return;
-    }
-    for (uint32_t i = low; i < high; i++)
+    for (uint32_t i = low; i < high; i++) {
         cleave__shardset_add(shards, ordered_shard(index, i));
+        if ((i - low) % 64 != 63)
+            continue;
+        bool full = true; /* nothing that entries can add is missing */
+        for (uint32_t w = 0; w < CLEAVE_SHARDS_MAX / 64; w++)
+            full = full && !(index->explicit_shards.words[w] & ~shards->words[w]);
+        if (full)
+            return;
+    }
 }
 
 void cleave__key_index_range(const struct cleave_key_index *index, const struct cleave_range *range,

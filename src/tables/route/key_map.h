@@ -38,8 +38,8 @@ enum cleave_status cleave__key_index_decode(struct cleave_reader *reader, uint32
                                             struct cleave_key_index *out);
 uint32_t cleave__key_index_shard(const struct cleave_key_index *index,
                                  const struct cleave_value *value);
-/* Adds the shards that values of a range (not a point) may get; a superset when the range holds
- * more than CLEAVE_ENUMERATE_MAX values or entries. */
+/* Adds the shards that values of a range (not a point) may get. HASH and ROUND_ROBIN: integer
+ * ranges of up to CLEAVE_ENUMERATE_MAX values go value by value, others everywhere. */
 void cleave__key_index_range(const struct cleave_key_index *index, const struct cleave_range *range,
                              struct cleave_shardset *shards);
 enum { CLEAVE_ENUMERATE_MAX = 4096 };
