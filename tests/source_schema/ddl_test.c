@@ -274,6 +274,54 @@ static void test_views(void **state)
            "a\nt (a integer, b date)\n");
 }
 
+/* A view's query is kept as text made anew from its parse tree: it must parse to the same tree. */
+static void test_view_text(void **state)
+{
+    (void)state;
+    static const char *const queries[] = {
+        "select a, row_number() over (partition by b order by c desc nulls last rows between "
+        "unbounded preceding and current row) from t",
+        "select * from t, lateral (select * from t t2 where t2.a = t.a limit 1) x",
+        "select b, count(*) filter (where a > 1), grouping(b) from t group by grouping sets ((b), "
+        "rollup (a, b), cube (a)), c having count(*) > 1",
+        "select extract(year from d), d at time zone 'UTC', interval '1 day' * 2, f[1:2], f[1], e "
+        "-> 'x' ->> 'y', array[1,2], row(a, b), (t.*)::text, cast(a as numeric(10,2)), b collate "
+        "\"C\" from t",
+        "with recursive r(n) as (values (1) union all select n + 1 from r where n < 5) search "
+        "depth first by n set o cycle n set is_c using p select * from r",
+        "select coalesce(a, 1), nullif(a, 2), case a when 1 then 2 else 3 end, exists (select 1), "
+        "a in (1,2), a between 1 and 2, a is distinct from 1, not true, a = any(f), trim(both 'x' "
+        "from b), substring(b from 1 for 2), position('x' in b), current_date from t",
+        "select a from t union all select a from t intersect select 1 order by 1 limit 10 offset 2",
+        "(select a from t except select 1) union (select 2 limit 1)",
+        "select * from generate_series(1, 10) with ordinality as g(x, o) join t on t.a = g.x left "
+        "join lateral unnest(f) u on true natural join (select 1 as z) q full join w using (k)",
+        "select string_agg(b, ',' order by a), percentile_cont(0.5) within group (order by a) from "
+        "t",
+        "select distinct on (a) a, b from only t order by 1 fetch first 3 rows with ties",
+        "select t.a as \"select\", \"t\".\"b\" as \"Q\"\"x\", U&'d\\0061t', E'a\\n\\'', b'101', "
+        "x'1f', -1, 1e5, .5, 'it''s', $$a'b$$, 'back\\slash' from t where a - -1 > 2",
+        "select sum(a) over w from t window w as (order by a groups between 1 preceding and 2 "
+        "following exclude ties)",
+        "select (select a from t limit 1), array(select a from t), a operator(pg_catalog.+) 1",
+        "select a from t where (a = 1 or b = 'x') and not (c is null or a + 2 * 3 <> (a + 2) * 3)",
+    };
+    for (size_t i = 0; i < sizeof queries / sizeof *queries; i++) {
+        char ddl[2000];
+        struct cleave_schema *first, *second;
+        struct cleave_error error = {0};
+        snprintf(ddl, sizeof ddl, "CREATE VIEW v AS %s;", queries[i]);
+        if (cleave__schema_parse_ddl(ddl, strlen(ddl), "first", &first, &error))
+            fail_msg("%s", error.message);
+        snprintf(ddl, sizeof ddl, "CREATE VIEW v AS %s;", first->tables[0].view);
+        if (cleave__schema_parse_ddl(ddl, strlen(ddl), "second", &second, &error))
+            fail_msg("%s", error.message);
+        assert_string_equal(second->tables[0].view, first->tables[0].view);
+        cleave__schema_free(first);
+        cleave__schema_free(second);
+    }
+}
+
 static void test_passed_over(void **state)
 {
     (void)state;
@@ -380,6 +428,7 @@ int main(void)
         cmocka_unit_test(test_partitions),
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_views),
+        cmocka_unit_test(test_view_text),
         cmocka_unit_test(test_passed_over),
         cmocka_unit_test(test_errors),
     };

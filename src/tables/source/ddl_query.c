@@ -164,6 +164,10 @@ static enum cleave_status put_target(struct outputs *o, const PgQuery__ResTarget
         name = "coalesce";
     } else if (value->node_case == PG_QUERY__NODE__NODE_CASE_EXPR) {
         name = "case";
+    } else if (value->node_case != PG_QUERY__NODE__NODE_A_CONST &&
+               value->node_case != PG_QUERY__NODE__NODE_A_EXPR &&
+               value->node_case != PG_QUERY__NODE__NODE_BOOL_EXPR && !column.name[0]) {
+        o->complete = false; /* PostgreSQL has names of its own for the rest */
     }
     return put(o, column.name[0] ? column.name : name, column.type_name, column.type);
 }
