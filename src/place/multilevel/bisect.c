@@ -142,7 +142,8 @@ static enum cleave_status portfolio(struct cleave__search *search,
     }
     memcpy(block, best, n * sizeof *best);
     cleave__state_recount(&state);
-    status = cleave__refine_tabu(search, &state, cleave__tabu_iterations(&state, TABU_WORK));
+    uint64_t steps = cleave__tabu_iterations(&state, TABU_WORK), most = 50 + 20 * (uint64_t)n;
+    status = cleave__refine_tabu(search, &state, steps < most ? steps : most);
     if (!status && state.score.overload) {
         status = cleave__pack(search, &state);
         if (!status)

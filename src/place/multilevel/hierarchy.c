@@ -31,8 +31,11 @@ static enum cleave_status refine_level(struct cleave__search *search,
     if (cleave__state_init(&state, &search->arena, level, target, block,
                            cleave__affinity_fits(level, target->blocks)))
         status = cleave__refine(search, &state);
-    if (!status && coarsest && state.affinity)
-        status = cleave__refine_tabu(search, &state, cleave__tabu_iterations(&state, TABU_WORK));
+    if (!status && coarsest && state.affinity) {
+        uint64_t steps = cleave__tabu_iterations(&state, TABU_WORK),
+                 most = 50 + 20 * level->vertices;
+        status = cleave__refine_tabu(search, &state, steps < most ? steps : most);
+    }
     cleave__arena_rewind(&search->arena, mark);
     return status;
 }
