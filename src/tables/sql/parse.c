@@ -178,6 +178,7 @@ static void parse_json(void *context)
     pg_query_free_parse_result(result);
 }
 
+/* On the calling thread when `parser` is NULL. */
 static enum cleave_status run_guarded(struct cleave_parser *parser, const char *text, size_t length,
                                       void (*work)(void *context), struct request *request)
 {
@@ -199,7 +200,10 @@ static enum cleave_status run_guarded(struct cleave_parser *parser, const char *
         memcpy(copy, text, length);
     copy[length] = 0;
     request->text = copy;
-    cleave__parser_run(parser, work, request);
+    if (parser)
+        cleave__parser_run(parser, work, request);
+    else
+        work(request);
     free(copy);
     return request->status;
 }
@@ -214,6 +218,14 @@ enum cleave_status cleave__parse_protobuf(struct cleave_parser *parser, const ch
     if (!status)
         *out = request.tree;
     return status;
+}
+
+enum cleave_status cleave__parse_protobuf_here(const char *text, size_t length,
+                                               struct cleave_arena *arena,
+                                               struct PgQuery__ParseResult **out,
+                                               struct cleave_error *error)
+{
+    return cleave__parse_protobuf(NULL, text, length, arena, out, error);
 }
 
 enum cleave_status cleave__parse_json(struct cleave_parser *parser, const char *text, size_t length,

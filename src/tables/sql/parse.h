@@ -35,6 +35,12 @@ enum cleave_status cleave__parse_protobuf(struct cleave_parser *parser, const ch
 enum cleave_status cleave__parse_json(struct cleave_parser *parser, const char *text, size_t length,
                                       char **out, struct cleave_error *error);
 
+/* As cleave__parse_protobuf, on the calling thread: for use within cleave__parser_run. */
+enum cleave_status cleave__parse_protobuf_here(const char *text, size_t length,
+                                               struct cleave_arena *arena,
+                                               struct PgQuery__ParseResult **out,
+                                               struct cleave_error *error);
+
 /* Runs `work(context)` on the large stack and waits: for recursions over a tree. */
 void cleave__parser_run(struct cleave_parser *parser, void (*work)(void *context), void *context);
 
