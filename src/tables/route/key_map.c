@@ -123,7 +123,7 @@ static uint32_t point_shard(const struct cleave_key_index *index, const struct c
     } else if (cleave__tuple_map_find(&index->tuples, value, &shard)) {
         return shard;
     }
-    return (uint32_t)(cleave__value_hash(value) % index->shards);
+    return cleave__value_shard(value, index->shards);
 }
 
 uint32_t cleave__key_index_shard(const struct cleave_key_index *index,

@@ -18,8 +18,8 @@
 #include "tables/sql/access.h"
 
 enum cleave_map_default {
-    CLEAVE_MAP_HASH,        /* hash(value) mod k, cleave__value_hash */
-    CLEAVE_MAP_ROUND_ROBIN, /* integers: value mod k; other kinds: hash mod k */
+    CLEAVE_MAP_HASH,        /* cleave__value_shard */
+    CLEAVE_MAP_ROUND_ROBIN, /* integers: value mod k; other kinds: as HASH */
     CLEAVE_MAP_RANGE,       /* shard i holds [bounds[i-1], bounds[i]) */
     CLEAVE_MAP_NEAREST, /* the shard of the nearest explicit entry at or below, else the first */
 };

@@ -7,6 +7,7 @@
 #include <xxhash.h>
 
 #include "base/random.h"
+#include "tables/sql/number.h"
 
 struct cleave_value cleave__plain(const struct cleave_value *value)
 {
@@ -42,6 +43,25 @@ void cleave__put_value(struct cleave_writer *out, const struct cleave_value *val
         cleave__put_bytes(out, value->text, length);
 }
 
+/* Canonical decimal text, as value.h says: what the rest of the program takes for granted. */
+static bool is_number(const uint8_t *text, uint64_t length)
+{
+    uint64_t at = 0, whole, end;
+    if (length && text[0] == '-')
+        at = 1;
+    for (whole = at; at < length && text[at] >= '0' && text[at] <= '9';)
+        at++;
+    if (at == whole || (text[whole] == '0' && at - whole > 1) || length > CLEAVE_NUMBER_MAX)
+        return false;
+    if (at == length)
+        return whole == 0 || text[whole] != '0'; /* no "-0" */
+    if (text[at++] != '.')
+        return false;
+    for (end = at; end < length && text[end] >= '0' && text[end] <= '9';)
+        end++;
+    return end == length && end > at && text[end - 1] != '0';
+}
+
 struct cleave_value cleave__get_value(struct cleave_reader *reader)
 {
     uint64_t head = cleave__get_varint(reader);
@@ -51,7 +71,9 @@ struct cleave_value cleave__get_value(struct cleave_reader *reader)
         (value.kind == CLEAVE_INTEGER && length != 8))
         reader->failed = true;
     const uint8_t *bytes = cleave__get_bytes(reader, length);
-    if (!bytes)
+    if (bytes && value.kind == CLEAVE_NUMBER && !is_number(bytes, length))
+        reader->failed = true;
+    if (reader->failed)
         return (struct cleave_value){.kind = CLEAVE_NULL};
     if (value.kind == CLEAVE_INTEGER) {
         value.integer = (int64_t)cleave__load64(bytes);
