@@ -1,0 +1,103 @@
+#!/bin/bash
+# cleave partition: figures, files, and what it says to senseless or broken input.
+. "$(dirname "$0")/harness.sh"
+
+# Two triangles joined by an edge: the best bisection cuts that edge alone.
+printf '7 6\n1 2\n2 3\n1 3\n4 5\n5 6\n4 6\n3 4\n' >two.hgr
+expect 0 partition two.hgr -k 2 -e 0 --objective cut --json
+expect_line '"cut": 1,' out
+expect_line '"balanced": true' out
+expect_line '"vertices": 6,' out
+expect_line '"imbalance": [' out
+expect_line 'two.hgr.part.2' err
+[ "$(sort two.hgr.part.2 | uniq -c | tr -s ' \n' ' ')" = " 3 0 3 1 " ] || fail "blocks: $(cat two.hgr.part.2)"
+
+expect 0 partition two.hgr -k 2 -o named --quiet
+expect_line 'balanced' out
+[ ! -s err ] || fail "--quiet was not"
+[ "$(wc -l <named)" = 6 ] || fail "not one line a vertex"
+expect 0 partition two.hgr -k 2 -o - --quiet
+grep -qxE '[01]' out || fail "no blocks on standard output"
+[ "$(wc -l <out)" = 6 ] || fail "-o - mixes figures with blocks"
+expect 0 partition two.hgr -k 3 -o named --csv
+expect_line 'vertices,nets,pins,k,objective' out
+xz -k two.hgr
+expect 0 partition two.hgr.xz -k 2 -o named --json
+"$cleave" partition - -k 2 --json <two.hgr >piped 2>err || fail "standard input"
+grep -v seconds out >one
+grep -v seconds piped >two
+cmp -s one two || fail "packed and plain differ"
+
+# Steering.
+printf '1\n-1\n-1\n-1\n-1\n0\n' >fix
+expect 0 partition two.hgr -k 2 --fix fix -o fixed
+[ "$(tr -d '\n' <fixed)" = 111000 ] || fail "fixed: $(tr -d '\n' <fixed)"
+expect 0 partition two.hgr -k 2 --start fixed --refine -o again
+cmp -s fixed again || fail "an optimum was not kept"
+expect 0 partition two.hgr -k 2 --shares 2,1 -e 0 -o shares
+[ "$(grep -c 0 shares)" = 4 ] || fail "shares: $(tr -d '\n' <shares)"
+printf '4 3 11\n2 3\n2 1 3\n2 1\n' >grid.graph
+printf '4 4\n2 3\n1 4\n1 4\n2 3\n' >square.graph
+expect 0 partition square.graph -k 2 -o named --json
+expect_line '"cut": 2,' out
+for placer in hash range round-robin multilevel; do
+    expect 0 partition two.hgr -k 2 -e 5 --placer $placer -o named
+done
+
+# One clear line each, nothing written.
+rm -f named
+expect 2 partition two.hgr -o named
+expect_line '-k K' err
+expect 2 partition two.hgr -k 0 -o named
+expect 2 partition two.hgr -k 2000 -o named
+expect 2 partition two.hgr -k 2 -e -1 -o named
+expect 2 partition two.hgr -k 2 -e nan -o named
+expect 2 partition two.hgr -k 2 -e 0.1,0.2 -o named
+expect 2 partition two.hgr -k 2 --shares 1,2,3 -o named
+expect 2 partition two.hgr -k 2 --placer best -o named
+expect_line 'round-robin' err
+expect 2 partition two.hgr -k 2 --refine -o named
+expect 2 partition two.hgr -k 2 --json -o -
+expect 1 partition missing.hgr -k 2 -o named
+expect_one_line
+expect 1 partition two.hgr -k 2 --fix two.hgr -o named
+expect_one_line
+printf '5\n0\n0\n0\n0\n0\n' >outside
+expect 2 partition two.hgr -k 2 --fix outside -o named
+expect_line 'vertex 0 is fixed to block 5' err
+hostile() {
+    printf "$1" >bad.hgr
+    expect 1 partition bad.hgr -k 2 -o named
+    expect_one_line
+    expect_line "$2" err
+}
+hostile '' 'no header'
+hostile '3 4\n1 2\n' 'bad.hgr:2: file ends after 1 of the 3 nets'
+hostile '1 4\n1 \0 2\n' 'not a whole number'
+hostile '1 4\n1 5\n' 'bad.hgr:2: vertex'
+hostile '1 4 10\n1 2\n1\n-2\n3\n4\n' 'bad.hgr:4: vertex weight'
+hostile '1 4 1\n-2 1 2\n' 'net weight'
+hostile '99999999999 4\n1 2\n' 'number of nets'
+hostile '1 2000000000\n1 2\n' 'correct the header'
+hostile '1 4 10\n1 2\n1152921504606846976\n1152921504606846976\n1\n1\n' 'scale them down'
+hostile '\x1f\x8b\x08\x00cut' 'bad.hgr'
+head -c 100 two.hgr.xz >bad.hgr
+truncate -s -20 bad.hgr
+expect 1 partition bad.hgr -k 2 -o named
+expect_one_line
+[ ! -e named ] || fail "something was written"
+
+# What cannot be balanced is shown, written, and reported.
+printf '1 3 10\n1 2 3\n100\n1\n1\n' >heavy.hgr
+expect 1 partition heavy.hgr -k 2 -o nearest --json
+expect_line '"balanced": false' out
+expect_line 'carries 100' err
+[ "$(wc -l <nearest)" = 3 ] || fail "the nearest answer was not written"
+
+# A disk without room, a folder that does not exist: no file is left.
+expect 1 partition two.hgr -k 2 -o /dev/full
+expect_one_line
+expect 1 partition two.hgr -k 2 -o no/such/folder
+expect_one_line
+ls | grep -q 'named\..*' && fail "a temporary file was left"
+done_testing
