@@ -1,7 +1,23 @@
 /* The table of commands: help, dispatch and the documentation test derive from it. */
 #include "cli/command.h"
 
+static const struct cleave_command tables[] = {
+    {"compare", "seven placement schemes on one workload", cleave__command_tables_compare, NULL},
+    {"inspect", "what a schema and a workload show", cleave__command_tables_inspect, NULL},
+    {"place", "place tables, write a lookup table", cleave__command_tables_place, NULL},
+    {"refine", "place, split and place again, with or without you", cleave__command_tables_refine,
+     NULL},
+    {"explain", "a lookup table in words", cleave__command_tables_explain, NULL},
+    {"route", "where SQL or a key goes", cleave__command_tables_route, NULL},
+    {"export", "a lookup table for Citus, postgres_fdw, or as JSON", cleave__command_tables_export,
+     NULL},
+    {"generate", "a benchmark's transactions, schema or rows", cleave__command_tables_generate,
+     NULL},
+    {0},
+};
+
 const struct cleave_command cleave__commands[] = {
+    {"tables", "shard a database by its query log", NULL, tables},
     {"partition", "divide a hypergraph into balanced blocks", cleave__command_partition, NULL},
     {0},
 };

@@ -21,6 +21,7 @@ struct arguments {
     uint32_t parameter_count;
     const char *key;
     uint32_t to;
+    struct cleave_export_options nodes;
 };
 
 static const char *const targets[] = {"json", "citus", "fdw", NULL};
@@ -187,7 +188,7 @@ int cleave__command_tables_explain(int argc, char **argv)
     if (status)
         return cleave__command_fail(&error);
     char *text = NULL;
-    status = cleave__explain(lookup, &text, &error);
+    status = cleave__lookup_explain(lookup, 0, &text, &error);
     if (!status && a.common.json) {
         json_t *root = json_object();
         json_object_set_new(root, "explanation", cleave__json_text(text, strlen(text)));
@@ -201,13 +202,24 @@ int cleave__command_tables_explain(int argc, char **argv)
 }
 
 static const struct argp_option export_options[] = {
-    {"to", 't', "FORM", 0, "json, citus or fdw (json)", 0}, {0}};
+    {"to", 't', "FORM", 0, "json, citus or fdw (json)", 0},
+    {"host", 'H', "NAME", 0, "fdw: host of a shard, {} is its number (shard-{})", 0},
+    {"port", 'P', "PORT", 0, "fdw: port of a shard, {} likewise (5432)", 0},
+    {"dbname", 'd', "NAME", 0, "fdw: database of a shard, {} likewise (postgres)", 0},
+    {0}};
 
 static error_t parse_export(int key, char *value, struct argp_state *state)
 {
     struct arguments *a = state->input;
     if (key == 't') {
         a->to = cleave__option_choice(state, "--to", value, targets);
+        return 0;
+    }
+    if (key == 'H' || key == 'P' || key == 'd') {
+        const char **target = key == 'H'   ? &a->nodes.host
+                              : key == 'P' ? &a->nodes.port
+                                           : &a->nodes.database;
+        *target = value;
         return 0;
     }
     return parse_common(key, value, state, 0);
@@ -234,9 +246,11 @@ int cleave__command_tables_export(int argc, char **argv)
     if (status)
         return cleave__command_fail(&error);
     char *text = NULL;
-    status = cleave__export(lookup, (enum cleave_export)a.to, &text, &error);
+    size_t length = 0;
+    status = cleave__lookup_export(lookup, (enum cleave_export_target)a.to, &a.nodes, &text,
+                                   &length, &error);
     if (!status)
-        fputs(text, stdout);
+        fwrite(text, 1, length, stdout);
     free(text);
     cleave_lookup_close(lookup);
     return status ? cleave__command_fail(&error) : CLEAVE_EXIT_OK;

@@ -53,7 +53,7 @@ static uint32_t row_shard(const struct cleave_layout *layout, uint32_t table, co
     uint32_t bound = 0;
     switch (map->otherwise) {
     case CLEAVE_MAP_HASH:
-        return (uint32_t)(cleave__value_hash(&key) % layout->shards);
+        return cleave__value_shard(&key, layout->shards);
     case CLEAVE_MAP_ROUND_ROBIN:
         return (uint32_t)(key.integer % layout->shards);
     case CLEAVE_MAP_RANGE:

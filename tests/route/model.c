@@ -255,7 +255,7 @@ uint32_t model_row(const struct cleave_layout *layout, uint32_t table,
             return 0;
         return map->entry_shards[nearest == UINT32_MAX ? first : nearest];
     }
-    return (uint32_t)(cleave__value_hash(key) % layout->shards);
+    return cleave__value_shard(key, layout->shards);
 }
 
 void model_box(struct property_source *source, struct model *model, bool points,

@@ -136,7 +136,7 @@ static uint32_t map_point(const struct place *p, const struct cleave_value *valu
     case CLEAVE_MAP_HASH:
         break;
     }
-    return (uint32_t)(cleave__value_hash(value) % p->shards);
+    return cleave__value_shard(value, p->shards);
 }
 
 /* An interval of the key (never NULL). */

@@ -280,6 +280,17 @@ uint64_t cleave__value_hash(const struct cleave_value *value)
     }
 }
 
+uint32_t cleave__value_shard(const struct cleave_value *value, uint32_t shards)
+{
+    int64_t integer = value->integer;
+    bool whole = value->kind == CLEAVE_INTEGER ||
+                 (value->kind == CLEAVE_NUMBER &&
+                  cleave__number_to_integer(value->text, value->length, &integer));
+    uint64_t spread =
+        whole ? (uint64_t)integer * 0x9e3779b97f4a7c15u : cleave__mix64(cleave__value_hash(value));
+    return (uint32_t)(((unsigned __int128)spread * shards) >> 64);
+}
+
 /* snprintf's rule for a growing text. */
 struct printer {
     char *buffer;

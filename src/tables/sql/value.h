@@ -50,6 +50,11 @@ enum cleave_status cleave__value_parse(enum cleave_type type, const char *text, 
 int cleave__value_compare(const struct cleave_value *a, const struct cleave_value *b);
 /* Stable 64-bit hash: equal values (INTEGER 5, NUMBER "5") hash alike, on every machine. */
 uint64_t cleave__value_hash(const struct cleave_value *value);
+/* Where hashing sends a value, 0 .. shards - 1; equal values go alike, on every machine. Whole
+ * numbers are multiplied by 2^64 over the golden ratio (Fibonacci hashing: Knuth, volume 3), which
+ * spreads runs of consecutive ids as evenly as can be: k ids in a row over k shards rarely collide.
+ */
+uint32_t cleave__value_shard(const struct cleave_value *value, uint32_t shards);
 /* As people write it, with the column's type (a date as a date, text quoted as SQL). Returns the
  * length that a full print needs, like snprintf. */
 int cleave__value_print(const struct cleave_value *value, enum cleave_type type, char *buffer,

@@ -57,7 +57,7 @@ static bool emit_map(const struct cleave_key_space *space, const uint32_t *key_s
             if (list.count && list.data[list.count - 1].shard == key_shard[v])
                 continue;
         } else if (placed > KEEP_EQUAL &&
-                   cleave__hash_shard(&vertex->value, space->input->shards) == key_shard[v]) {
+                   cleave__value_shard(&vertex->value, space->input->shards) == key_shard[v]) {
             continue;
         }
         ok = CLEAVE_PUSH(&list, (struct placed){vertex->value, key_shard[v]});

@@ -63,8 +63,6 @@ uint64_t cleave__keys_count(const struct cleave_key_space *space, const uint32_t
 /* The shard a vertex's rows live on: its own, or the default's. */
 uint32_t cleave__keys_shard(const struct cleave_key_space *space, const uint32_t *shard,
                             uint32_t vertex);
-/* Where hashing sends a value: the default of every point map. */
-uint32_t cleave__hash_shard(const struct cleave_value *value, uint32_t shards);
 /* Which column and value a selector means; false when the schema lacks them. Column CLEAVE_ABSENT:
  * the whole table. `value` borrows or lives in `arena`. */
 bool cleave__selector_find(const struct cleave_schema *schema,

@@ -10,7 +10,7 @@
 
 /* A vertex is heavy when 1/HEAVY_PART of a shard's fair weight hangs on it. Nets weigh TIE each
  * where neighbouring intervals are held together by nets of weight 1. */
-enum { HEAVY_PART = 20, TIE = 16, STARTS_SMALL = 20, SMALL = 2000 };
+enum { HEAVY_PART = 20, TIE = 16, STARTS_SMALL = 20, STARTS_TRIAL = 3, SMALL = 2000 };
 
 bool cleave__node_shares(const struct cleave_steer *steer, uint32_t shards, double *share)
 {
@@ -36,17 +36,12 @@ bool cleave__node_shares(const struct cleave_steer *steer, uint32_t shards, doub
     return !alike;
 }
 
-uint32_t cleave__hash_shard(const struct cleave_value *value, uint32_t shards)
-{
-    return (uint32_t)(cleave__value_hash(value) % shards);
-}
-
 uint32_t cleave__keys_shard(const struct cleave_key_space *space, const uint32_t *shard,
                             uint32_t vertex)
 {
     if (shard[vertex] != CLEAVE_ABSENT)
         return shard[vertex];
-    return cleave__hash_shard(&space->vertices.data[vertex].value, space->input->shards);
+    return cleave__value_shard(&space->vertices.data[vertex].value, space->input->shards);
 }
 
 bool cleave__selector_find(const struct cleave_schema *schema,
@@ -329,7 +324,9 @@ static enum cleave_status solve(struct problem *problem, uint32_t *shard, bool *
             .together = problem->together,
             .apart = (const uint32_t(*)[2])problem->apart.data,
             .apart_count = (uint32_t)problem->apart.count / 2,
-            .starts = problem->count <= SMALL ? STARTS_SMALL : 0,
+            .starts = problem->used             ? STARTS_TRIAL
+                      : problem->count <= SMALL ? STARTS_SMALL
+                                                : 0,
             .seed = space->input->seed,
             .progress = space->input->progress,
         };

@@ -47,7 +47,7 @@ static uint32_t rule_shard(const struct cleave_key_space *space, const uint32_t 
             return CLEAVE_ABSENT;
         uint32_t vertex = cleave__keys_find(space, c, &group->first.low);
         if (vertex == CLEAVE_ABSENT)
-            return cleave__hash_shard(&group->first.low, space->input->shards);
+            return cleave__value_shard(&group->first.low, space->input->shards);
         return cleave__keys_shard(space, key_shard, vertex);
     }
     uint32_t first, last;
