@@ -116,16 +116,12 @@ static bool comparable(const struct oracle_program *p, uint32_t a, uint32_t b)
     bool exact_y = y->sort == ORACLE_SORT_INTEGER || y->sort == ORACLE_SORT_NUMERIC;
     if (exact_x && exact_y)
         return true;
+    if (x->sort == ORACLE_SORT_ANY || y->sort == ORACLE_SORT_ANY)
+        return x->sort != ORACLE_SORT_OPAQUE && y->sort != ORACLE_SORT_OPAQUE;
     if (x->sort == ORACLE_SORT_LABEL)
         return y->sort == ORACLE_SORT_LABEL && x->type_name && y->type_name &&
                !strcmp(x->type_name, y->type_name);
     return x->sort == y->sort && x->sort != ORACLE_SORT_OPAQUE;
-}
-
-static struct oracle_node *both_there(struct oracle_program *p, uint32_t a, uint32_t b)
-{
-    return cleave__oracle_join(p, ORACLE_AND, cleave__oracle_null(p, a, false),
-                               cleave__oracle_null(p, b, false));
 }
 
 /* Two constants. */
@@ -165,6 +161,53 @@ static struct oracle_node *compare_constants(struct oracle_program *p, enum orac
     return cleave__oracle_truth(p, truth);
 }
 
+/* What is asked of a column that has no type yet. */
+struct question {
+    enum { COMPARE, DISTINCT, IN } kind;
+    enum oracle_comparison comparison;
+    bool flag; /* same, negated */
+    struct oracle_expr a;
+    struct oracle_expr *items;
+    uint32_t count;
+};
+
+static struct oracle_node *answer(struct oracle_program *p, void *context)
+{
+    const struct question *q = context;
+    switch (q->kind) {
+    case COMPARE:
+        return cleave__oracle_compare(p, q->comparison, &q->a, &q->items[0]);
+    case DISTINCT:
+        return cleave__oracle_distinct(p, &q->a, &q->items[0], q->flag);
+    case IN:
+        return cleave__oracle_in(p, &q->a, q->items, q->count, q->flag);
+    }
+    return anything(p);
+}
+
+static struct oracle_node *ask_later(struct oracle_program *p, struct question question,
+                                     const struct oracle_expr *items, uint32_t count)
+{
+    struct question *kept = cleave__arena_alloc(p->arena, sizeof *kept);
+    struct oracle_expr *copy = cleave__arena_array(p->arena, count, sizeof *copy);
+    if (!kept || !copy) {
+        cleave__oracle_fail(p, CLEAVE_NO_MEMORY);
+        return anything(p);
+    }
+    if (count)
+        memcpy(copy, items, count * sizeof *copy);
+    *kept = question;
+    kept->items = copy;
+    kept->count = count;
+    return cleave__oracle_late(p, question.a.variable, answer, kept);
+}
+
+static bool is_late(const struct oracle_program *p, const struct oracle_expr *a)
+{
+    return a->kind == ORACLE_EXPR_VARIABLE &&
+           p->variables.data[a->variable].sort == ORACLE_SORT_ANY;
+}
+
 struct oracle_node *cleave__oracle_compare(struct oracle_program *p, enum oracle_comparison c,
                                            const struct oracle_expr *a, const struct oracle_expr *b)
 {
@@ -184,8 +227,10 @@ struct oracle_node *cleave__oracle_compare(struct oracle_program *p, enum oracle
     if (b->kind == ORACLE_EXPR_VARIABLE) {
         if (c == ORACLE_EQUALS && comparable(p, a->variable, b->variable))
             return cleave__oracle_equal(p, ORACLE_EQUAL, a->variable, b->variable);
-        return both_there(p, a->variable, b->variable);
+        return cleave__oracle_strict(p, a->variable, b->variable);
     }
+    if (is_late(p, a))
+        return ask_later(p, (struct question){.kind = COMPARE, .comparison = c, .a = *a}, b, 1);
     const struct oracle_variable *v = &p->variables.data[a->variable];
     if (!cleave__oracle_convert(p, b, v->sort, v->type_name, &value))
         return anything(p);
@@ -209,6 +254,8 @@ struct oracle_node *cleave__oracle_distinct(struct oracle_program *p, const stru
         return same && comparable(p, a->variable, b->variable)
                    ? cleave__oracle_equal(p, ORACLE_SAME, a->variable, b->variable)
                    : anything(p);
+    if (is_late(p, a))
+        return ask_later(p, (struct question){.kind = DISTINCT, .flag = same, .a = *a}, b, 1);
     const struct oracle_variable *v = &p->variables.data[a->variable];
     if (!cleave__oracle_convert(p, b, v->sort, v->type_name, &value))
         return anything(p);
@@ -245,6 +292,8 @@ static struct oracle_node *set_of(struct oracle_program *p, const struct oracle_
 struct oracle_node *cleave__oracle_in(struct oracle_program *p, const struct oracle_expr *a,
                                       const struct oracle_expr *items, uint32_t count, bool negated)
 {
+    if (is_late(p, a))
+        return ask_later(p, (struct question){.kind = IN, .flag = negated, .a = *a}, items, count);
     if (!negated && a->kind == ORACLE_EXPR_VARIABLE) {
         struct oracle_node *set = set_of(p, a, items, count);
         if (set)
@@ -285,6 +334,7 @@ struct oracle_node *cleave__oracle_like(struct oracle_program *p, const struct o
     if (a->kind != ORACLE_EXPR_VARIABLE)
         return anything(p);
     struct oracle_node *there = cleave__oracle_null(p, a->variable, false);
+    struct oracle_node *strict = cleave__oracle_strict(p, a->variable, ORACLE_NONE);
     enum oracle_sort sort = p->variables.data[a->variable].sort;
     char mark = '\\';
     bool marks = true, wild = false;
@@ -292,14 +342,14 @@ struct oracle_node *cleave__oracle_like(struct oracle_program *p, const struct o
         return cleave__oracle_truth(p, false);
     if (escape) {
         if (escape->kind != ORACLE_EXPR_LITERAL || escape->value.length > 1)
-            return there;
+            return strict;
         marks = escape->value.length == 1;
         mark = marks ? escape->value.text[0] : 0;
     }
     if ((sort != ORACLE_SORT_STRING && sort != ORACLE_SORT_CHAR) ||
         !(pattern->kind == ORACLE_EXPR_LITERAL ||
           (pattern->kind == ORACLE_EXPR_TYPED && pattern->sort == ORACLE_SORT_STRING)))
-        return there;
+        return strict;
     const struct cleave_value *text = &pattern->value;
     char *prefix = cleave__arena_alloc(p->arena, (size_t)text->length + 1);
     size_t length = 0;
@@ -311,7 +361,7 @@ struct oracle_node *cleave__oracle_like(struct oracle_program *p, const struct o
         char c = text->text[i];
         if (marks && c == mark) {
             if (++i == text->length)
-                return there; /* an error when run */
+                return strict; /* an error when run */
             prefix[length++] = text->text[i];
         } else if (c == '%' || c == '_') {
             wild = true;

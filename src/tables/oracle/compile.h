@@ -59,7 +59,8 @@ struct oracle_cte {
     const json_t *query; /* the statement node */
     const json_t *aliases;
     struct oracle_scope *scope; /* where its query is compiled */
-    bool writes, shared, materialized, recursive, active;
+    uint32_t uses; /* names like it in the statement: a single one takes the query's place */
+    bool writes, alone, recursive, active, compiled;
     struct oracle_cte *next; /* the one before it in the same WITH */
 };
 
@@ -80,8 +81,11 @@ const char *cleave__oracle_string(const json_t *node); /* {"String": {"sval": s}
 bool cleave__oracle_flag(const json_t *body, const char *field);
 /* Last name of a list of String nodes: an operator, a function. */
 const char *cleave__oracle_last(const json_t *list);
-/* Whether a node of this kind occurs anywhere below. */
-bool cleave__oracle_mentions(const json_t *node, const char *kind, const char *field);
+struct oracle_calls {
+    bool aggregate, window, unknown;
+};
+/* Which kinds of functions are called below, nested queries aside. */
+void cleave__oracle_calls(const json_t *node, struct oracle_calls *out);
 uint32_t cleave__oracle_count_table(const json_t *node, const char *name);
 
 /* expression.c */
@@ -143,9 +147,13 @@ struct oracle_node *cleave__oracle_holds(struct oracle_program *p, uint32_t vari
                                          const struct oracle_expr *expr);
 
 /* condition.c */
-/* WHERE, ON: a condition that must hold. */
+/* A condition; `positive` when it must hold for the whole to hold, as WHERE must. */
 struct oracle_node *cleave__oracle_condition(struct oracle_program *p, struct oracle_scope *scope,
-                                             const json_t *node);
+                                             const json_t *node, bool positive);
+/* a = ANY (array) or a <> ALL (array); NULL when the array is not known. */
+struct oracle_node *cleave__oracle_any(struct oracle_program *p, struct oracle_scope *scope,
+                                       const struct oracle_expr *a, const json_t *array,
+                                       enum oracle_comparison c);
 /* Compiles the queries nested in an expression that says nothing itself. */
 void cleave__oracle_nested(struct oracle_program *p, struct oracle_scope *scope,
                            const json_t *node);
@@ -181,10 +189,23 @@ void cleave__oracle_select(struct oracle_program *p, const json_t *body, struct 
                            uint32_t block, struct oracle_outputs *outputs);
 void cleave__oracle_with(struct oracle_program *p, const json_t *clause, const json_t *body,
                          struct oracle_scope *scope);
+/* CTEs of this scope that nothing used: their rows count all the same. */
+void cleave__oracle_unused(struct oracle_program *p, struct oracle_scope *scope);
 void cleave__oracle_targets_list(struct oracle_program *p, struct oracle_scope *scope,
                                  const json_t *list, struct oracle_outputs *outputs);
-/* A query that must not see conditions on its result: LIMIT, DISTINCT ON, windows. */
-bool cleave__oracle_select_barrier(const json_t *body);
+/* What lies between the rows of a query and those it is made of. */
+struct oracle_shape {
+    enum oracle_flow flow; /* of conditions from outside */
+    bool proves;           /* a row outside proves the conditions inside */
+};
+/* `exists`: only whether there is a row matters. */
+struct oracle_shape cleave__oracle_shape(const json_t *body, bool exists);
+/* A query in a block of its own within `scope`; `outer` is where its names are looked up. The node
+ * (never NULL) says that its conditions hold, if they must. */
+struct oracle_node *cleave__oracle_subquery(struct oracle_program *p, struct oracle_scope *scope,
+                                            struct oracle_scope *outer, const json_t *body,
+                                            struct oracle_shape shape,
+                                            struct oracle_outputs *outputs);
 
 /* statement.c: any statement node, {"InsertStmt": ...}. */
 void cleave__oracle_statement(struct oracle_program *p, const json_t *node,

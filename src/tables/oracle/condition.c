@@ -105,7 +105,7 @@ static struct oracle_node *like(struct oracle_program *p, struct oracle_scope *s
         mark = cleave__oracle_expr(p, scope, json_array_get(args, 1));
     y = cleave__oracle_expr(p, scope, escaped ? json_array_get(args, 0) : pattern);
     if (negated)
-        return x.kind == ORACLE_EXPR_VARIABLE ? cleave__oracle_null(p, x.variable, false)
+        return x.kind == ORACLE_EXPR_VARIABLE ? cleave__oracle_strict(p, x.variable, ORACLE_NONE)
                                               : anything(p);
     return cleave__oracle_like(p, &x, &y, escaped ? &mark : NULL);
 }
@@ -134,99 +134,80 @@ static struct oracle_node *between(struct oracle_program *p, struct oracle_scope
     return either(p, !negated, node, flipped);
 }
 
+static struct oracle_node *any_of(struct oracle_program *p, struct oracle_scope *scope,
+                                  const struct oracle_expr *a, const json_t *array,
+                                  const json_t *element, bool negated)
+{
+    const json_t *body = cleave__oracle_is(array, "A_ArrayExpr");
+    const json_t *listed = json_object_get(body, "elements");
+    struct oracle_expr *items = NULL;
+    uint32_t count = (uint32_t)json_array_size(listed);
+    if (!body) {
+        struct oracle_expr text = cleave__oracle_expr(p, NULL, array);
+        if (text.kind == ORACLE_EXPR_NULL)
+            return cleave__oracle_truth(p, false);
+        return cleave__oracle_elements(p, &text, element, &items, &count)
+                   ? cleave__oracle_in(p, a, items, count, negated)
+                   : NULL;
+    }
+    items = cleave__arena_array(p->arena, count, sizeof *items);
+    if (!items) {
+        cleave__oracle_fail(p, CLEAVE_NO_MEMORY);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        items[i] = cleave__oracle_expr(p, scope, json_array_get(listed, i));
+        if (items[i].kind == ORACLE_EXPR_VARIABLE)
+            return NULL;
+        if (element)
+            items[i] = cleave__oracle_cast(p, &items[i], element);
+    }
+    return cleave__oracle_in(p, a, items, count, negated);
+}
+
+struct oracle_node *cleave__oracle_any(struct oracle_program *p, struct oracle_scope *scope,
+                                       const struct oracle_expr *a, const json_t *array,
+                                       enum oracle_comparison c)
+{
+    const json_t *cast = cleave__oracle_is(array, "TypeCast");
+    if (a->kind != ORACLE_EXPR_VARIABLE)
+        return NULL;
+    if (!cast)
+        return any_of(p, scope, a, array, NULL, c == ORACLE_NOT_EQUAL);
+    const json_t *type = json_object_get(cast, "typeName");
+    if (json_array_size(json_object_get(type, "arrayBounds")) != 1 ||
+        json_object_get(type, "typmods"))
+        return NULL;
+    /* A shallow copy: names stay those of the statement's tree. */
+    json_t *element = json_copy((json_t *)type);
+    struct oracle_node *node = NULL;
+    if (!element || json_object_del(element, "arrayBounds") != 0)
+        cleave__oracle_fail(p, CLEAVE_NO_MEMORY);
+    else if (cleave__oracle_cast_sort(element) != ORACLE_SORT_OPAQUE)
+        node = any_of(p, scope, a, json_object_get(cast, "arg"), element, c == ORACLE_NOT_EQUAL);
+    json_decref(element);
+    return node;
+}
+
 /* x = ANY (array), x <> ALL (array), and what NOT makes of them. */
 static struct oracle_node *array_test(struct oracle_program *p, struct oracle_scope *scope,
                                       const json_t *body, enum oracle_comparison c, bool all,
                                       bool negated)
 {
-    const json_t *array = json_object_get(body, "rexpr");
-    const json_t *cast = cleave__oracle_is(array, "TypeCast");
-    json_t *element = NULL; /* the type of one element */
     if (negated) {
         c = cleave__oracle_complement(c);
         all = !all;
     }
     if ((c != ORACLE_EQUALS && c != ORACLE_NOT_EQUAL) || (c == ORACLE_EQUALS) == all)
         return anything(p);
-    struct oracle_node *node = anything(p);
-    if (cast) {
-        const json_t *type = json_object_get(cast, "typeName");
-        if (json_array_size(json_object_get(type, "arrayBounds")) != 1 ||
-            json_object_get(type, "typmods"))
-            return node;
-        element = json_copy((json_t *)type);
-        if (!element || json_object_del(element, "arrayBounds") != 0) {
-            json_decref(element);
-            cleave__oracle_fail(p, CLEAVE_NO_MEMORY);
-            return node;
-        }
-        array = json_object_get(cast, "arg");
-    }
     struct oracle_expr x = cleave__oracle_expr(p, scope, json_object_get(body, "lexpr"));
-    const json_t *listed = json_object_get(cleave__oracle_is(array, "A_ArrayExpr"), "elements");
-    struct oracle_expr *items = NULL;
-    uint32_t count = (uint32_t)json_array_size(listed);
-    bool known = x.kind == ORACLE_EXPR_VARIABLE &&
-                 !(element && cleave__oracle_cast_sort(element) == ORACLE_SORT_OPAQUE);
-    if (known && cleave__oracle_is(array, "A_ArrayExpr")) {
-        items = cleave__arena_array(p->arena, count, sizeof *items);
-        if (!items)
-            cleave__oracle_fail(p, CLEAVE_NO_MEMORY);
-        for (uint32_t i = 0; items && i < count; i++) {
-            items[i] = cleave__oracle_expr(p, scope, json_array_get(listed, i));
-            if (items[i].kind == ORACLE_EXPR_VARIABLE)
-                known = false;
-            else if (element)
-                items[i] = cleave__oracle_cast(p, &items[i], element);
-        }
-        known = known && items;
-    } else if (known) {
-        struct oracle_expr text = cleave__oracle_expr(p, NULL, array);
-        if (text.kind == ORACLE_EXPR_NULL)
-            node = cleave__oracle_truth(p, false);
-        known = cleave__oracle_elements(p, &text, element, &items, &count);
-    }
-    if (known)
-        node = cleave__oracle_in(p, &x, items, count, c == ORACLE_NOT_EQUAL);
-    /* The tree of a cast is borrowed by its constants: it lives on in the statement's own. */
-    json_decref(element);
-    return node;
-}
-
-/* A query whose rows must be there for the condition around it to hold: its conditions are those
- * of the block. NULL when it cannot be. */
-static struct oracle_node *nested_query(struct oracle_program *p, struct oracle_scope *scope,
-                                        const json_t *query, bool must, uint32_t *block,
-                                        struct oracle_outputs *outputs)
-{
-    const json_t *select = cleave__oracle_is(query, "SelectStmt");
-    if (!select || !cleave__oracle_enter(p))
-        return NULL;
-    uint32_t side = p->side;
-    p->side = ORACLE_NONE;
-    *block = cleave__oracle_block(p, scope->block, false);
-    if (*block != ORACLE_NONE)
-        cleave__oracle_select(p, select, scope, *block, outputs);
-    p->side = side;
-    cleave__oracle_leave(p);
-    struct oracle_node *node =
-        must && *block != ORACLE_NONE ? cleave__oracle_node(p, ORACLE_CHOICE) : NULL;
-    if (!node)
-        return NULL;
-    node->blocks = cleave__arena_alloc(p->arena, sizeof *node->blocks);
-    if (!node->blocks) {
-        cleave__oracle_fail(p, CLEAVE_NO_MEMORY);
-        return NULL;
-    }
-    node->blocks[0] = *block;
-    node->count = 1;
-    return node;
+    struct oracle_node *node = cleave__oracle_any(p, scope, &x, json_object_get(body, "rexpr"), c);
+    return node ? node : anything(p);
 }
 
 /* test = output, column by column, for the rows of a nested query. */
 static struct oracle_node *equate(struct oracle_program *p, struct oracle_scope *scope,
-                                  const json_t *query, const json_t *test, uint32_t block,
-                                  const struct oracle_outputs *outputs, struct oracle_node *node)
+                                  const json_t *test, const struct oracle_outputs *outputs)
 {
     struct oracle_node *link = anything(p);
     const json_t *row = row_items(test);
@@ -237,33 +218,31 @@ static struct oracle_node *equate(struct oracle_program *p, struct oracle_scope 
             p, ORACLE_AND, link,
             cleave__oracle_compare(p, ORACLE_EQUALS, &x, &outputs->items[i].expr));
     }
-    if (cleave__oracle_select_barrier(cleave__oracle_is(query, "SelectStmt"))) {
-        node->link = link->op == ORACLE_TRUE ? NULL : link;
-    } else {
-        struct oracle_block *b = &p->blocks.data[block];
-        b->where = cleave__oracle_join(p, ORACLE_AND, b->where ? b->where : anything(p), link);
-    }
-    return node;
+    return link;
 }
 
-/* EXISTS (query), x IN (query), (x, y) IN (query); other nested queries say nothing. */
+/* EXISTS (query), x IN (query), (x, y) IN (query) where they must hold; other nested queries say
+ * nothing, but see what is known around them. */
 static struct oracle_node *sublink(struct oracle_program *p, struct oracle_scope *scope,
                                    const json_t *body, struct standing at)
 {
     const char *kind = cleave__oracle_text(body, "subLinkType");
-    const json_t *query = json_object_get(body, "subselect");
+    const json_t *select = cleave__oracle_is(json_object_get(body, "subselect"), "SelectStmt");
     const json_t *test = json_object_get(body, "testexpr");
     const json_t *names = json_object_get(body, "operName");
     bool any = !strcmp(kind, "ANY_SUBLINK") && (!names || !strcmp(cleave__oracle_last(names), "="));
     bool exists = !strcmp(kind, "EXISTS_SUBLINK");
+    bool holds = at.positive && !at.negated && (any || exists);
     struct oracle_outputs outputs = {0};
-    uint32_t block = ORACLE_NONE;
     cleave__oracle_nested(p, scope, test);
-    struct oracle_node *node = nested_query(
-        p, scope, query, at.positive && !at.negated && (any || exists), &block, &outputs);
-    if (!node)
+    if (!select)
         return anything(p);
-    return any ? equate(p, scope, query, test, block, &outputs, node) : node;
+    struct oracle_shape shape = {ORACLE_FLOW_ALL, false};
+    if (holds)
+        shape = cleave__oracle_shape(select, exists);
+    struct oracle_node *node = cleave__oracle_subquery(p, scope, scope, select, shape, &outputs);
+    return holds && any ? cleave__oracle_join(p, ORACLE_AND, node, equate(p, scope, test, &outputs))
+                        : node;
 }
 
 /* x = (query): its one row must be there. NULL when it is something else. */
@@ -273,14 +252,14 @@ static struct oracle_node *scalar_query(struct oracle_program *p, struct oracle_
     const json_t *link = cleave__oracle_is(y, "SubLink");
     if (!link || strcmp(cleave__oracle_text(link, "subLinkType"), "EXPR_SUBLINK") != 0)
         return NULL;
-    const json_t *query = json_object_get(link, "subselect");
+    const json_t *select = cleave__oracle_is(json_object_get(link, "subselect"), "SelectStmt");
     struct oracle_expr left = cleave__oracle_expr(p, scope, x);
     struct oracle_outputs outputs = {0};
-    uint32_t block = ORACLE_NONE;
-    if (left.kind != ORACLE_EXPR_VARIABLE)
+    if (left.kind != ORACLE_EXPR_VARIABLE || !select)
         return NULL;
-    struct oracle_node *node = nested_query(p, scope, query, true, &block, &outputs);
-    return node ? equate(p, scope, query, x, block, &outputs, node) : anything(p);
+    struct oracle_node *node = cleave__oracle_subquery(
+        p, scope, scope, select, cleave__oracle_shape(select, false), &outputs);
+    return cleave__oracle_join(p, ORACLE_AND, node, equate(p, scope, x, &outputs));
 }
 
 static struct oracle_node *operator_node(struct oracle_program *p, struct oracle_scope *scope,
@@ -488,7 +467,7 @@ static struct oracle_node *condition(struct oracle_program *p, struct oracle_sco
 }
 
 struct oracle_node *cleave__oracle_condition(struct oracle_program *p, struct oracle_scope *scope,
-                                             const json_t *node)
+                                             const json_t *node, bool positive)
 {
-    return condition(p, scope, node, (struct standing){false, true});
+    return condition(p, scope, node, (struct standing){false, positive});
 }

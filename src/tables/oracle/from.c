@@ -52,38 +52,46 @@ static void rename_columns(struct oracle_program *p, struct oracle_scope *scope,
     }
 }
 
-static void choose(struct oracle_program *p, uint32_t block, struct oracle_list *where)
-{
-    struct oracle_node *node = cleave__oracle_node(p, ORACLE_CHOICE);
-    if (!node)
-        return;
-    node->blocks = cleave__arena_alloc(p->arena, sizeof *node->blocks);
-    if (!node->blocks) {
-        cleave__oracle_fail(p, CLEAVE_NO_MEMORY);
-        return;
-    }
-    node->blocks[0] = block;
-    node->count = 1;
-    cleave__oracle_push(p, where, node);
-}
-
 static struct oracle_relation nested_query(struct oracle_program *p, struct oracle_scope *scope,
                                            struct oracle_scope *outer, const json_t *query,
-                                           bool barrier, struct oracle_list *where)
+                                           struct oracle_list *where)
 {
     struct oracle_relation r = {.name = "", .kind = ORACLE_RELATION_OUTPUTS};
     const json_t *select = cleave__oracle_is(query, "SelectStmt");
-    if (select && cleave__oracle_select_barrier(select))
-        barrier = true;
-    uint32_t block = cleave__oracle_block(p, scope->block, barrier);
-    if (block == ORACLE_NONE || !cleave__oracle_enter(p))
-        return r;
     if (select)
-        cleave__oracle_select(p, select, outer, block, &r.outputs);
+        cleave__oracle_push(p, where,
+                            cleave__oracle_subquery(p, scope, outer, select,
+                                                    cleave__oracle_shape(select, false),
+                                                    &r.outputs));
     else
-        cleave__oracle_statement(p, query, outer, block, &r.outputs);
-    cleave__oracle_leave(p);
-    choose(p, block, where);
+        r.kind = ORACLE_RELATION_OPAQUE;
+    return r;
+}
+
+static void forget(struct oracle_outputs *outputs)
+{
+    for (uint32_t i = 0; i < outputs->count; i++)
+        outputs->items[i].expr = (struct oracle_expr){.kind = ORACLE_EXPR_UNKNOWN};
+}
+
+/* The query of a CTE read once more, for what it says; its rows were counted before. */
+static struct oracle_relation read_again(struct oracle_program *p, struct oracle_scope *scope,
+                                         struct oracle_cte *cte, struct oracle_list *where)
+{
+    struct oracle_relation r = {.name = cte->name, .kind = ORACLE_RELATION_OUTPUTS};
+    const json_t *select = cleave__oracle_is(cte->query, "SelectStmt");
+    struct oracle_shape shape = {ORACLE_FLOW_NONE, true};
+    if (select)
+        shape.proves = cleave__oracle_shape(select, false).proves;
+    bool blank = cte->recursive || cte->uses != 1;
+    p->shadow++;
+    struct oracle_node *node =
+        cleave__oracle_subquery(p, scope, cte->scope, cte->query, shape, &r.outputs);
+    p->shadow--;
+    if (blank)
+        forget(&r.outputs);
+    else
+        cleave__oracle_push(p, where, node);
     return r;
 }
 
@@ -97,18 +105,16 @@ static struct oracle_relation expand_cte(struct oracle_program *p, struct oracle
         cleave__oracle_fail(p, CLEAVE_LIMIT);
         return r;
     }
-    bool barrier = cte->writes || cte->shared || cte->materialized || cte->recursive;
     cte->active = true;
-    p->shadow += cte->writes;
-    r = nested_query(p, scope, cte->scope, cte->query, barrier, where);
-    p->shadow -= cte->writes;
+    if (cte->alone) {
+        r = read_again(p, scope, cte, where);
+    } else {
+        cte->compiled = true;
+        r = nested_query(p, scope, cte->scope, cte->query, where);
+    }
     cte->active = false;
     r.name = cte->name;
     rename_columns(p, scope, &r, cte->aliases);
-    if (cte->recursive) { /* later rounds may yield anything */
-        for (uint32_t i = 0; i < r.outputs.count; i++)
-            r.outputs.items[i].expr = (struct oracle_expr){.kind = ORACLE_EXPR_UNKNOWN};
-    }
     return r;
 }
 
@@ -127,18 +133,21 @@ static struct oracle_relation expand_view(struct oracle_program *p, struct oracl
     const char *text = p->text;
     size_t length = p->length;
     const struct cleave_parameter *parameters = p->parameters;
+    const json_t *statement = p->statement;
+    p->statement = query;
     p->text = view->view;
     p->length = strlen(view->view);
     p->parameters = NULL;
     uint32_t parameter_count = p->parameter_count;
     p->parameter_count = 0;
-    r = nested_query(p, scope, NULL, query, false, where);
+    r = nested_query(p, scope, NULL, query, where);
+    p->statement = statement;
     p->text = text;
     p->length = length;
     p->parameters = parameters;
     p->parameter_count = parameter_count;
     r.name = view->name;
-    for (uint32_t i = 0; i < r.outputs.count && i < view->column_count; i++)
+    for (uint32_t i = 0; r.outputs.count == view->column_count && i < view->column_count; i++)
         r.outputs.items[i].name = view->columns[i].name;
     return r;
 }
@@ -156,7 +165,7 @@ static void range_var(struct oracle_program *p, struct oracle_scope *scope, cons
     } else if (table != CLEAVE_ABSENT && p->schema->tables[table].view) {
         r = expand_view(p, scope, table, where);
     } else if (table != CLEAVE_ABSENT) {
-        r.reference = cleave__oracle_reference(p, table);
+        r.reference = cleave__oracle_reference(p, table, scope->block);
         if (r.reference == ORACLE_NONE)
             return;
         r.kind = ORACLE_RELATION_TABLE;
@@ -242,7 +251,9 @@ static void join(struct oracle_program *p, struct oracle_scope *scope, const jso
     at[2] = scope->relation_count;
 
     join_columns(p, scope, body, at, type, &on);
-    cleave__oracle_push(p, &on, cleave__oracle_condition(p, scope, json_object_get(body, "quals")));
+    cleave__oracle_push(p, &on,
+                        cleave__oracle_condition(p, scope, json_object_get(body, "quals"),
+                                                 !(pads_left && pads_right)));
     const char *alias = alias_of(body, "");
     if (*alias) {
         struct oracle_relation r = {
@@ -277,6 +288,73 @@ static void join(struct oracle_program *p, struct oracle_scope *scope, const jso
     cleave__oracle_push(p, where, node);
 }
 
+/* unnest(array, ...): a column for each array, its elements and the NULLs that fill it up. */
+static void unnest(struct oracle_program *p, struct oracle_scope *scope, const json_t *args,
+                   const char *name, struct oracle_relation *r, struct oracle_list *where)
+{
+    const json_t *arg;
+    size_t i;
+    json_array_foreach(args, i, arg)
+    {
+        uint32_t variable = cleave__oracle_variable(p, ORACLE_SORT_ANY, NULL, scope->block);
+        struct oracle_expr column = {.kind = ORACLE_EXPR_VARIABLE, .variable = variable};
+        if (variable == ORACLE_NONE)
+            return;
+        cleave__oracle_output_add(p, &r->outputs, name, column);
+        struct oracle_node *member = cleave__oracle_any(p, scope, &column, arg, ORACLE_EQUALS);
+        if (member)
+            cleave__oracle_push(
+                p, where,
+                cleave__oracle_join(p, ORACLE_OR, member, cleave__oracle_null(p, variable, true)));
+    }
+}
+
+/* generate_series(a, b): between its ends, whichever is larger. */
+static void series(struct oracle_program *p, struct oracle_scope *scope, const json_t *args,
+                   const char *name, struct oracle_relation *r, struct oracle_list *where)
+{
+    uint32_t variable = cleave__oracle_variable(p, ORACLE_SORT_ANY, NULL, scope->block);
+    struct oracle_expr column = {.kind = ORACLE_EXPR_VARIABLE, .variable = variable};
+    struct oracle_expr ends[2];
+    struct oracle_node *way[2];
+    if (variable == ORACLE_NONE)
+        return;
+    cleave__oracle_output_add(p, &r->outputs, name, column);
+    for (size_t i = 0; i < 2; i++) {
+        ends[i] = cleave__oracle_expr(p, NULL, json_array_get(args, i));
+        if (ends[i].kind == ORACLE_EXPR_UNKNOWN)
+            return;
+    }
+    for (size_t i = 0; i < 2; i++)
+        way[i] = cleave__oracle_join(
+            p, ORACLE_AND, cleave__oracle_compare(p, ORACLE_GREATER_EQUAL, &column, &ends[i]),
+            cleave__oracle_compare(p, ORACLE_LESS_EQUAL, &column, &ends[1 - i]));
+    cleave__oracle_push(p, where, cleave__oracle_join(p, ORACLE_OR, way[0], way[1]));
+}
+
+static void range_function(struct oracle_program *p, struct oracle_scope *scope, const json_t *body,
+                           struct oracle_list *where)
+{
+    const json_t *functions = json_object_get(body, "functions");
+    const json_t *first =
+        json_object_get(cleave__oracle_is(json_array_get(functions, 0), "List"), "items");
+    const json_t *call = cleave__oracle_is(json_array_get(first, 0), "FuncCall");
+    const json_t *args = json_object_get(call, "args");
+    const char *name = cleave__oracle_last(json_object_get(call, "funcname"));
+    struct oracle_relation r = {.name = alias_of(body, name), .kind = ORACLE_RELATION_OUTPUTS};
+    cleave__oracle_nested(p, scope, body);
+    if (json_array_size(functions) != 1 || json_object_get(body, "coldeflist"))
+        name = "";
+    if (!strcmp(name, "unnest") && json_array_size(args) > 0)
+        unnest(p, scope, args, r.name, &r, where);
+    else if (!strcmp(name, "generate_series") && json_array_size(args) >= 2)
+        series(p, scope, args, r.name, &r, where);
+    else
+        r.kind = ORACLE_RELATION_OPAQUE;
+    rename_columns(p, scope, &r, json_object_get(json_object_get(body, "alias"), "colnames"));
+    cleave__oracle_relation_add(p, scope, &r);
+}
+
 static void from_item(struct oracle_program *p, struct oracle_scope *scope, const json_t *node,
                       struct oracle_list *where)
 {
@@ -289,10 +367,12 @@ static void from_item(struct oracle_program *p, struct oracle_scope *scope, cons
         join(p, scope, body, where);
     } else if ((body = cleave__oracle_is(node, "RangeSubselect"))) {
         struct oracle_relation r =
-            nested_query(p, scope, scope, json_object_get(body, "subquery"), false, where);
+            nested_query(p, scope, scope, json_object_get(body, "subquery"), where);
         r.name = alias_of(body, "");
         rename_columns(p, scope, &r, json_object_get(json_object_get(body, "alias"), "colnames"));
         cleave__oracle_relation_add(p, scope, &r);
+    } else if ((body = cleave__oracle_is(node, "RangeFunction"))) {
+        range_function(p, scope, body, where);
     } else if ((body = cleave__oracle_is(node, "RangeTableSample"))) {
         from_item(p, scope, json_object_get(body, "relation"), where);
     } else {

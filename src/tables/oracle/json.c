@@ -1,6 +1,7 @@
 /* Small readers of libpg_query's JSON tree: {"Kind": {fields}}. Absent fields are normal (the
  * writer leaves out zeroes, false and empty lists); none of these is an error. */
 #include "tables/oracle/compile.h"
+#include "tables/sql/builtin.h"
 
 #include <string.h>
 
@@ -31,29 +32,49 @@ const char *cleave__oracle_last(const json_t *list)
     return count ? cleave__oracle_string(json_array_get(list, count - 1)) : "";
 }
 
+static void summarize(const json_t *call, struct oracle_calls *out)
+{
+    static const char *const marks[] = {"agg_star", "agg_within_group", "agg_distinct",
+                                        "agg_filter", "agg_order"};
+    const json_t *names = json_object_get(call, "funcname");
+    size_t count = json_array_size(names);
+    enum cleave_function class = CLEAVE_FUNCTION_UNKNOWN;
+    if (count == 1 ||
+        (count == 2 && !strcmp(cleave__oracle_string(json_array_get(names, 0)), "pg_catalog")))
+        class = cleave__function_class(cleave__oracle_last(names));
+    bool aggregate = class == CLEAVE_FUNCTION_AGGREGATE;
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        aggregate |= json_object_get(call, marks[i]) != NULL;
+    if (json_object_get(call, "over") || class == CLEAVE_FUNCTION_WINDOW)
+        out->window = true;
+    else if (aggregate)
+        out->aggregate = true;
+    else if (class == CLEAVE_FUNCTION_UNKNOWN)
+        out->unknown = true;
+}
+
 /* jansson's own nesting limit (2048) bounds these recursions. */
-bool cleave__oracle_mentions(const json_t *node, const char *kind, const char *field)
+void cleave__oracle_calls(const json_t *node, struct oracle_calls *out)
 {
     const char *key;
     json_t *value;
     size_t i;
-    if (json_is_object(node)) {
-        const json_t *body = json_object_get(node, kind);
-        if (body && (!field || json_object_get(body, field)))
-            return true;
-        json_object_foreach((json_t *)node, key, value)
-        {
-            if (cleave__oracle_mentions(value, kind, field))
-                return true;
-        }
-    } else if (json_is_array(node)) {
-        json_array_foreach(node, i, value)
-        {
-            if (cleave__oracle_mentions(value, kind, field))
-                return true;
-        }
+    if (json_is_array(node)) {
+        json_array_foreach(node, i, value) cleave__oracle_calls(value, out);
+        return;
     }
-    return false;
+    json_object_foreach((json_t *)node, key, value)
+    {
+        if (!strcmp(key, "SubLink")) {
+            cleave__oracle_calls(json_object_get(value, "testexpr"), out);
+            continue;
+        }
+        if (!strcmp(key, "GroupingFunc"))
+            out->aggregate = true;
+        if (!strcmp(key, "FuncCall"))
+            summarize(value, out);
+        cleave__oracle_calls(value, out);
+    }
 }
 
 uint32_t cleave__oracle_count_table(const json_t *node, const char *name)

@@ -168,9 +168,9 @@ static void place_targets(struct recount *r)
         r->status = cleave__oracle_solver_start(oracle->solver, program, target);
         if (r->status != CLEAVE_OK)
             return;
-        r->writes = r->writes || target->write;
         if (!cleave__oracle_solver_ask(oracle->solver, NULL, NULL, 0, &r->status))
             continue; /* its conditions contradict each other: no row */
+        r->writes = r->writes || target->write;
         r->touches = true;
         for (uint32_t l = 0; l < r->layout_count && r->status == CLEAVE_OK; l++) {
             struct cleave_arena_mark mark = cleave__arena_mark(&oracle->arena);
@@ -198,9 +198,10 @@ static void recount_statement(void *context)
     program->length = r->statement->length;
     program->parameters = r->statement->parameters;
     program->parameter_count = r->statement->parameter_count;
+    program->statement = r->tree;
     program->view = view_tree;
     program->view_context = r->oracle;
-    uint32_t block = cleave__oracle_block(program, ORACLE_NONE, true);
+    uint32_t block = cleave__oracle_block(program, ORACLE_NONE, ORACLE_FLOW_NONE);
     if (block != ORACLE_NONE)
         cleave__oracle_statement(program, r->tree, NULL, block, NULL);
     cleave__oracle_program_finish(program);

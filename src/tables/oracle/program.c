@@ -22,7 +22,7 @@ void cleave__oracle_program_reset(struct oracle_program *p)
     p->depth = p->expansions = p->shadow = 0;
     p->side = ORACLE_NONE;
     p->variables.count = p->references.count = p->blocks.count = 0;
-    p->sides.count = p->targets.count = p->constants.count = 0;
+    p->sides.count = p->targets.count = p->constants.count = p->late.count = 0;
 }
 
 void cleave__oracle_program_free(struct oracle_program *p)
@@ -33,6 +33,7 @@ void cleave__oracle_program_free(struct oracle_program *p)
     CLEAVE_VECTOR_FREE(&p->sides);
     CLEAVE_VECTOR_FREE(&p->targets);
     CLEAVE_VECTOR_FREE(&p->constants);
+    CLEAVE_VECTOR_FREE(&p->late);
 }
 
 /* Pushes or fails; the value is the new element's index. */
@@ -41,9 +42,9 @@ void cleave__oracle_program_free(struct oracle_program *p)
          ? (uint32_t)((p)->vector.count - 1)                                                       \
          : (cleave__oracle_fail((p), CLEAVE_NO_MEMORY), (uint32_t)ORACLE_NONE))
 
-uint32_t cleave__oracle_block(struct oracle_program *p, uint32_t parent, bool barrier)
+uint32_t cleave__oracle_block(struct oracle_program *p, uint32_t parent, enum oracle_flow flow)
 {
-    return ADD(p, blocks, (struct oracle_block){.parent = parent, .barrier = barrier});
+    return ADD(p, blocks, (struct oracle_block){.parent = parent, .flow = flow});
 }
 
 uint32_t cleave__oracle_side(struct oracle_program *p, uint32_t block)
@@ -51,9 +52,10 @@ uint32_t cleave__oracle_side(struct oracle_program *p, uint32_t block)
     return ADD(p, sides, (struct oracle_side){.parent = p->side, .block = block});
 }
 
-uint32_t cleave__oracle_reference(struct oracle_program *p, uint32_t table)
+uint32_t cleave__oracle_reference(struct oracle_program *p, uint32_t table, uint32_t block)
 {
-    return ADD(p, references, (struct oracle_reference){.table = table, .side = p->side});
+    return ADD(p, references,
+               (struct oracle_reference){.table = table, .block = block, .side = p->side});
 }
 
 void cleave__oracle_target(struct oracle_program *p, uint32_t reference, uint32_t block, bool write,
@@ -63,13 +65,20 @@ void cleave__oracle_target(struct oracle_program *p, uint32_t reference, uint32_
         (void)ADD(p, targets, (struct oracle_target){reference, block, write, fresh});
 }
 
-uint32_t cleave__oracle_variable(struct oracle_program *p, enum oracle_sort sort,
-                                 const char *type_name, uint32_t side)
+static uint32_t add_variable(struct oracle_program *p, enum oracle_sort sort, const char *type_name,
+                             uint32_t block, uint32_t side)
 {
     uint32_t self = (uint32_t)p->variables.count;
     return ADD(
         p, variables,
-        (struct oracle_variable){.sort = sort, .type_name = type_name, .side = side, .pool = self});
+        (struct oracle_variable){
+            .sort = sort, .block = block, .type_name = type_name, .side = side, .pool = self});
+}
+
+uint32_t cleave__oracle_variable(struct oracle_program *p, enum oracle_sort sort,
+                                 const char *type_name, uint32_t block)
+{
+    return add_variable(p, sort, type_name, block, p->side);
 }
 
 uint32_t cleave__oracle_column_find(const struct oracle_program *p, uint32_t reference,
@@ -104,8 +113,8 @@ uint32_t cleave__oracle_column(struct oracle_program *p, uint32_t reference, uin
         return found;
     const struct oracle_reference *r = &p->references.data[reference];
     const struct cleave_column *c = &p->schema->tables[r->table].columns[column];
-    found = cleave__oracle_variable(p, cleave__oracle_sort(c->type, c->type_name), c->type_name,
-                                    r->side);
+    found = add_variable(p, cleave__oracle_sort(c->type, c->type_name), c->type_name, r->block,
+                         r->side);
     if (found != ORACLE_NONE)
         cleave__oracle_alias(p, reference, column, found);
     return found;
@@ -141,7 +150,7 @@ struct oracle_node *cleave__oracle_node(struct oracle_program *p, enum oracle_op
         return NULL;
     }
     node->op = op;
-    node->variable = node->other = node->side[0] = node->side[1] = ORACLE_NONE;
+    node->variable = node->other = node->side[0] = node->side[1] = node->block = ORACLE_NONE;
     return node;
 }
 
@@ -210,6 +219,16 @@ struct oracle_node *cleave__oracle_equal(struct oracle_program *p, enum oracle_o
         p->variables.data[pb].pool = pa;
     else
         p->variables.data[pa].pool = pb;
+    return node;
+}
+
+struct oracle_node *cleave__oracle_strict(struct oracle_program *p, uint32_t a, uint32_t b)
+{
+    struct oracle_node *node = cleave__oracle_node(p, ORACLE_STRICT);
+    if (!node || a == ORACLE_NONE)
+        return &always;
+    node->variable = a;
+    node->other = b;
     return node;
 }
 
@@ -293,8 +312,56 @@ static int constant_order(const void *a, const void *b)
     return cleave__value_compare(&x->value, &y->value);
 }
 
+struct oracle_node *cleave__oracle_late(struct oracle_program *p, uint32_t variable,
+                                        struct oracle_node *(*make)(struct oracle_program *p,
+                                                                    void *context),
+                                        void *context)
+{
+    struct oracle_node *node = cleave__oracle_node(p, ORACLE_LATE);
+    if (!node)
+        return &always;
+    (void)ADD(p, late, (struct oracle_late){node, variable, make, context});
+    return node;
+}
+
+/* Columns without a type take that of a column they equal; their conditions are made then. */
+static void type_late(struct oracle_program *p)
+{
+    size_t count = p->variables.count;
+    uint32_t *typed = p->late.count ? malloc(count * sizeof *typed) : NULL;
+    if (!p->late.count)
+        return;
+    if (!typed) {
+        cleave__oracle_fail(p, CLEAVE_NO_MEMORY);
+        return;
+    }
+    for (size_t v = 0; v < count; v++)
+        typed[v] = ORACLE_NONE;
+    for (size_t v = 0; v < count; v++) {
+        uint32_t pool = pool_shorten(p, (uint32_t)v);
+        if (p->variables.data[v].sort != ORACLE_SORT_ANY && typed[pool] == ORACLE_NONE)
+            typed[pool] = (uint32_t)v;
+    }
+    for (size_t v = 0; v < count; v++) {
+        uint32_t like = typed[pool_shorten(p, (uint32_t)v)];
+        struct oracle_variable *variable = &p->variables.data[v];
+        if (variable->sort == ORACLE_SORT_ANY && like != ORACLE_NONE) {
+            variable->sort = p->variables.data[like].sort;
+            variable->type_name = p->variables.data[like].type_name;
+        }
+    }
+    free(typed);
+    for (size_t i = 0; i < p->late.count && p->status == CLEAVE_OK; i++) {
+        const struct oracle_late late = p->late.data[i];
+        *late.node = p->variables.data[late.variable].sort == ORACLE_SORT_ANY
+                         ? always
+                         : *late.make(p, late.context);
+    }
+}
+
 void cleave__oracle_program_finish(struct oracle_program *p)
 {
+    type_late(p);
     for (size_t i = 0; i < p->constants.count; i++)
         p->constants.data[i].variable = pool_shorten(p, p->constants.data[i].variable);
     if (p->constants.count)

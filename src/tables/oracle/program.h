@@ -33,21 +33,22 @@ enum oracle_op {
     ORACLE_SAME,     /* variable and other are one value, or both NULL */
     ORACLE_NULL,     /* variable is NULL */
     ORACLE_NOT_NULL, /* variable is not NULL */
+    ORACLE_STRICT,   /* not understood, but not true when variable (or other) is NULL */
     ORACLE_OUTER,    /* child 0 holds, or every variable of side[0] is NULL */
     ORACLE_FULL,     /* children 0 (ON), 1 (left) and 2 (right) hold; or 1, and side[1] is NULL;
                         or 2, and side[0] is NULL */
-    ORACLE_CHOICE,   /* the conditions of one of blocks hold, and of link if there is one */
+    ORACLE_BLOCK,    /* the conditions of the block hold */
+    ORACLE_LATE,     /* a condition on a column whose type is not known yet; see _finish */
 };
 
 struct oracle_node {
     enum oracle_op op;
     uint32_t variable, other;
     uint32_t side[2];
-    uint32_t count; /* of children, values or blocks */
+    uint32_t block;
+    uint32_t count; /* of children or values */
     struct oracle_node **children;
     struct cleave_value *values;
-    uint32_t *blocks;
-    struct oracle_node *link;
     struct cleave_range range;
 };
 
@@ -57,6 +58,7 @@ struct oracle_list { /* a conjunction under construction */
 
 struct oracle_variable {
     enum oracle_sort sort;
+    uint32_t block;        /* whose rows it belongs to */
     const char *type_name; /* as declared; may be NULL */
     bool null_named;       /* some condition asks whether it is NULL */
     uint32_t side;         /* innermost nullable side it belongs to, or ORACLE_NONE */
@@ -70,13 +72,18 @@ struct oracle_slot { /* column of a reference -> variable */
 
 struct oracle_reference {
     uint32_t table;
+    uint32_t block;
     uint32_t side;
     struct oracle_slot *slots;
 };
 
+/* How far conditions around a block reach its rows. MASKED: what they say of its own columns does
+ * not count, as filtering outside is not filtering inside (LIMIT, windows). */
+enum oracle_flow { ORACLE_FLOW_ALL, ORACLE_FLOW_MASKED, ORACLE_FLOW_NONE };
+
 struct oracle_block {
     uint32_t parent;
-    bool barrier;              /* conditions outside do not reach its rows (LIMIT and the like) */
+    enum oracle_flow flow;
     struct oracle_node *where; /* filled when the block is complete; NULL is TRUE */
 };
 
@@ -96,6 +103,15 @@ struct oracle_constant { /* every constant a variable is compared with */
     struct cleave_value value;
 };
 
+struct oracle_program;
+
+struct oracle_late {
+    struct oracle_node *node;
+    uint32_t variable;
+    struct oracle_node *(*make)(struct oracle_program *p, void *context);
+    void *context;
+};
+
 struct oracle_program {
     const struct cleave_schema *schema;
     struct cleave_arena *arena;
@@ -107,6 +123,7 @@ struct oracle_program {
     const json_t *(*view)(void *context, uint32_t table);
     void *view_context;
 
+    const json_t *statement; /* the whole, or a view's query: where names of CTEs are counted */
     enum cleave_status status;
     uint32_t depth;      /* of nested expressions and queries being compiled */
     uint32_t expansions; /* views and CTEs expanded so far */
@@ -119,24 +136,31 @@ struct oracle_program {
     CLEAVE_VECTOR(struct oracle_side) sides;
     CLEAVE_VECTOR(struct oracle_target) targets;
     CLEAVE_VECTOR(struct oracle_constant) constants;
+    CLEAVE_VECTOR(struct oracle_late) late;
 };
 
 /* program.c */
 void cleave__oracle_program_reset(struct oracle_program *p);
 void cleave__oracle_program_free(struct oracle_program *p);
 void cleave__oracle_fail(struct oracle_program *p, enum cleave_status status);
-uint32_t cleave__oracle_block(struct oracle_program *p, uint32_t parent, bool barrier);
+uint32_t cleave__oracle_block(struct oracle_program *p, uint32_t parent, enum oracle_flow flow);
 uint32_t cleave__oracle_side(struct oracle_program *p, uint32_t block);
-uint32_t cleave__oracle_reference(struct oracle_program *p, uint32_t table);
+uint32_t cleave__oracle_reference(struct oracle_program *p, uint32_t table, uint32_t block);
 void cleave__oracle_target(struct oracle_program *p, uint32_t reference, uint32_t block, bool write,
                            bool fresh);
-/* Sorts the constants by pool: call once the statement is compiled. */
+/* Once the statement is compiled: types late conditions, sorts the constants by pool. */
 void cleave__oracle_program_finish(struct oracle_program *p);
+/* A condition on a column without a type, to be made when its pool has one. `make` gets `context`
+ * back, and may leave the variable as it is. */
+struct oracle_node *cleave__oracle_late(struct oracle_program *p, uint32_t variable,
+                                        struct oracle_node *(*make)(struct oracle_program *p,
+                                                                    void *context),
+                                        void *context);
 /* The constants of a variable's pool; valid after _finish. */
 const struct oracle_constant *cleave__oracle_constants(const struct oracle_program *p,
                                                        uint32_t variable, size_t *count);
 uint32_t cleave__oracle_variable(struct oracle_program *p, enum oracle_sort sort,
-                                 const char *type_name, uint32_t side);
+                                 const char *type_name, uint32_t block);
 /* The variable of a column, made when there is none. */
 uint32_t cleave__oracle_column(struct oracle_program *p, uint32_t reference, uint32_t column);
 /* The variable of a column, or ORACLE_NONE while the statement has not named it. */
@@ -158,6 +182,8 @@ struct oracle_node *cleave__oracle_many(struct oracle_program *p, enum oracle_op
 /* `op` is EQUAL or SAME. */
 struct oracle_node *cleave__oracle_equal(struct oracle_program *p, enum oracle_op op, uint32_t a,
                                          uint32_t b);
+/* `b` may be ORACLE_NONE. */
+struct oracle_node *cleave__oracle_strict(struct oracle_program *p, uint32_t a, uint32_t b);
 struct oracle_node *cleave__oracle_null(struct oracle_program *p, uint32_t variable, bool is_null);
 struct oracle_node *cleave__oracle_range(struct oracle_program *p, uint32_t variable,
                                          const struct cleave_range *range);

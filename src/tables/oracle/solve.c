@@ -16,7 +16,8 @@
 
 enum { STEPS_MAX = 20000, BRANCH_DEPTH_MAX = 400 };
 
-enum nullness { EITHER, IS_NULL, NOT_NULL };
+/* ASKED_NULL: the question's own, which comparing two columns does not contradict. */
+enum nullness { EITHER, IS_NULL, NOT_NULL, ASKED_NULL };
 
 struct known { /* about a class, kept at its root */
     uint32_t parent;
@@ -34,19 +35,23 @@ struct change {
 struct goal {
     const struct oracle_node *node;
     const struct goal *next;
-    bool outside; /* of the join whose padded side is read as NULL */
+    uint32_t level; /* place in the chain of the block it belongs to */
+    bool outside;   /* of the join whose padded side is read as NULL */
 };
 
 struct start {
     const struct oracle_node *node;
+    uint32_t level;
     bool inside; /* the padded side that is read as NULL elsewhere */
 };
 
 struct oracle_solver {
     const struct oracle_program *program;
-    uint32_t target_side;          /* of the target's row */
-    uint32_t padded;               /* side that conditions outside see as NULL, or ORACLE_NONE */
-    uint32_t outer_side;           /* outermost padded side around the target, or ORACLE_NONE */
+    uint32_t target_side;             /* of the target's row */
+    uint32_t padded;                  /* side that conditions outside see as NULL, or ORACLE_NONE */
+    uint32_t outer_side;              /* outermost padded side around the target, or ORACLE_NONE */
+    CLEAVE_VECTOR(uint32_t) relevant; /* by pool: target_round of the last target it bears on */
+    uint32_t target_round;
     CLEAVE_VECTOR(uint32_t) chain; /* blocks from the target's outwards */
     CLEAVE_VECTOR(struct start) starts;
     CLEAVE_VECTOR(struct known) known;
@@ -65,6 +70,7 @@ void cleave__oracle_solver_free(struct oracle_solver *s)
 {
     if (!s)
         return;
+    CLEAVE_VECTOR_FREE(&s->relevant);
     CLEAVE_VECTOR_FREE(&s->chain);
     CLEAVE_VECTOR_FREE(&s->starts);
     CLEAVE_VECTOR_FREE(&s->known);
@@ -88,13 +94,24 @@ enum cleave_status cleave__oracle_solver_start(struct oracle_solver *s,
 {
     s->program = program;
     s->status = CLEAVE_OK;
+    if (!CLEAVE_RESERVE(&s->relevant, program->variables.count))
+        return CLEAVE_NO_MEMORY;
+    while (s->relevant.count < program->variables.count)
+        s->relevant.data[s->relevant.count++] = 0;
+    if (++s->target_round == 0) {
+        memset(s->relevant.data, 0, s->relevant.count * sizeof *s->relevant.data);
+        s->target_round = 1;
+    }
+    for (const struct oracle_slot *slot = program->references.data[target->reference].slots; slot;
+         slot = slot->next)
+        s->relevant.data[cleave__oracle_pool(program, slot->variable)] = s->target_round;
     s->chain.count = s->starts.count = 0;
     s->padded = s->outer_side = ORACLE_NONE;
     s->target_side = program->references.data[target->reference].side;
     for (uint32_t b = target->block; b != ORACLE_NONE; b = program->blocks.data[b].parent) {
         if (!CLEAVE_PUSH(&s->chain, b))
             return CLEAVE_NO_MEMORY;
-        if (program->blocks.data[b].barrier)
+        if (program->blocks.data[b].flow == ORACLE_FLOW_NONE)
             break;
     }
     /* The outermost padded side that conditions in view lie outside of. */
@@ -112,7 +129,7 @@ enum cleave_status cleave__oracle_solver_start(struct oracle_solver *s,
         if (b == join_block)
             inside = false;
         const struct oracle_node *where = program->blocks.data[b].where;
-        if (where && !CLEAVE_PUSH(&s->starts, (struct start){where, inside}))
+        if (where && !CLEAVE_PUSH(&s->starts, (struct start){where, (uint32_t)i, inside}))
             return CLEAVE_NO_MEMORY;
     }
     return CLEAVE_OK;
@@ -249,7 +266,7 @@ static bool assert_null(struct oracle_solver *s, uint32_t variable, bool is_null
     uint32_t root;
     enum nullness wanted = is_null ? IS_NULL : NOT_NULL;
     struct known *k = root_of(s, variable, &root);
-    if (k->null == wanted)
+    if (k->null == wanted || (is_null && k->null == ASKED_NULL))
         return true;
     if (k->null != EITHER || !save(s, root))
         return false;
@@ -257,12 +274,25 @@ static bool assert_null(struct oracle_solver *s, uint32_t variable, bool is_null
     return true;
 }
 
+/* Two columns are compared: neither may be NULL, but see ASKED_NULL. */
+static bool assert_there(struct oracle_solver *s, uint32_t variable)
+{
+    uint32_t root;
+    return root_of(s, variable, &root)->null == ASKED_NULL || assert_null(s, variable, false);
+}
+
+static bool is_asked_null(struct oracle_solver *s, uint32_t variable)
+{
+    uint32_t root;
+    return root_of(s, variable, &root)->null == ASKED_NULL;
+}
+
 static bool assert_range(struct oracle_solver *s, uint32_t variable,
                          const struct cleave_range *range)
 {
     uint32_t root;
     struct known *k = root_of(s, variable, &root);
-    if (k->null == IS_NULL || !save(s, root))
+    if (k->null == IS_NULL || k->null == ASKED_NULL || !save(s, root))
         return false;
     k->null = NOT_NULL;
     return narrow(&k->range, range, k->integer);
@@ -275,10 +305,12 @@ static bool assert_same(struct oracle_solver *s, uint32_t a, uint32_t b)
     struct known *ka = root_of(s, a, &ra), *kb = root_of(s, b, &rb);
     if (ra == rb)
         return true;
-    if ((ka->null == IS_NULL && kb->null == NOT_NULL) ||
-        (ka->null == NOT_NULL && kb->null == IS_NULL) || !save(s, ra) || !save(s, rb))
+    bool null_a = ka->null == IS_NULL || ka->null == ASKED_NULL;
+    bool null_b = kb->null == IS_NULL || kb->null == ASKED_NULL;
+    if ((null_a && kb->null == NOT_NULL) || (ka->null == NOT_NULL && null_b) || !save(s, ra) ||
+        !save(s, rb))
         return false;
-    if (ka->null == EITHER)
+    if (ka->null == EITHER || kb->null == ASKED_NULL)
         ka->null = kb->null;
     ka->integer = ka->integer || kb->integer;
     kb->parent = ra;
@@ -290,14 +322,14 @@ static bool assert_same(struct oracle_solver *s, uint32_t a, uint32_t b)
 static bool search(struct oracle_solver *s, const struct goal *todo, const struct goal *waiting);
 
 static const struct goal *push(struct oracle_solver *s, const struct oracle_node *node,
-                               bool outside, const struct goal *next)
+                               uint32_t level, bool outside, const struct goal *next)
 {
     struct goal *goal = cleave__arena_alloc(&s->goals, sizeof *goal);
     if (!goal) {
         s->status = CLEAVE_NO_MEMORY;
         return next;
     }
-    *goal = (struct goal){node, next, outside};
+    *goal = (struct goal){node, next, level, outside};
     return goal;
 }
 
@@ -306,6 +338,29 @@ static bool is_padded(const struct oracle_solver *s, const struct goal *goal, ui
     return goal->outside && s->padded != ORACLE_NONE &&
            cleave__oracle_side_within(s->program, s->program->variables.data[variable].side,
                                       s->padded);
+}
+
+/* Is the variable beyond a border that this condition does not reach across? */
+static bool is_masked(const struct oracle_solver *s, const struct goal *goal, uint32_t variable)
+{
+    const struct oracle_program *p = s->program;
+    for (uint32_t b = p->variables.data[variable].block; b != ORACLE_NONE;
+         b = p->blocks.data[b].parent) {
+        if (p->blocks.data[b].flow != ORACLE_FLOW_MASKED)
+            continue;
+        for (uint32_t i = 0; i < goal->level; i++) {
+            if (s->chain.data[i] == b)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Can the variable's value bear on the target's row? Only if some equality ties it to one of its
+ * columns; of the others only whether they are NULL is followed. */
+static bool is_relevant(const struct oracle_solver *s, uint32_t variable)
+{
+    return s->relevant.data[cleave__oracle_pool(s->program, variable)] == s->target_round;
 }
 
 static bool target_within(const struct oracle_solver *s, uint32_t side)
@@ -334,7 +389,7 @@ static bool set_possible(struct oracle_solver *s, const struct oracle_node *node
     uint32_t low = 0, high = node->count;
     *first = 0;
     *last = node->count;
-    if (k->null == IS_NULL)
+    if (k->null == IS_NULL || k->null == ASKED_NULL)
         return false;
     if (!(k->range.flags & CLEAVE_LOW_UNBOUNDED)) {
         bool open = k->range.flags & CLEAVE_LOW_OPEN;
@@ -376,7 +431,7 @@ static bool attempt(struct oracle_solver *s, const struct goal *from,
     bool found = null_side == ORACLE_NONE || assert_side_null(s, null_side);
     if (found) {
         for (uint32_t i = 0; i < count; i++)
-            todo = push(s, nodes[i], from->outside && !inside, todo);
+            todo = push(s, nodes[i], from->level, from->outside && !inside, todo);
         found = search(s, todo, waiting);
     }
     if (!found)
@@ -388,7 +443,6 @@ static bool attempt(struct oracle_solver *s, const struct goal *from,
 static bool branch(struct oracle_solver *s, const struct goal *goal, const struct goal *rest)
 {
     const struct oracle_node *node = goal->node;
-    const struct oracle_node *pair[2];
     if (node->op == ORACLE_OR) {
         for (uint32_t i = 0; i < node->count; i++) {
             const struct oracle_node *child = node->children[i];
@@ -407,19 +461,6 @@ static bool branch(struct oracle_solver *s, const struct goal *goal, const struc
                                       .range = {node->values[i], node->values[i], 0}};
             const struct oracle_node *only = &one;
             if (attempt(s, goal, &only, 1, ORACLE_NONE, false, rest))
-                return true;
-        }
-        return false;
-    }
-    if (node->op == ORACLE_CHOICE) {
-        for (uint32_t i = 0; i < node->count; i++) {
-            uint32_t parts = 0;
-            const struct oracle_node *where = s->program->blocks.data[node->blocks[i]].where;
-            if (where)
-                pair[parts++] = where;
-            if (node->link)
-                pair[parts++] = node->link;
-            if (attempt(s, goal, pair, parts, ORACLE_NONE, false, rest))
                 return true;
         }
         return false;
@@ -444,33 +485,43 @@ static bool branch(struct oracle_solver *s, const struct goal *goal, const struc
 static bool is_alternative(const struct oracle_node *node)
 {
     return node->op == ORACLE_OR || node->op == ORACLE_FULL || node->op == ORACLE_OUTER ||
-           node->op == ORACLE_CHOICE || node->op == ORACLE_SET;
+           node->op == ORACLE_SET;
 }
 
 /* One condition other than AND and alternatives. */
 static bool apply(struct oracle_solver *s, const struct goal *goal)
 {
     const struct oracle_node *node = goal->node;
-    switch (node->op) {
-    case ORACLE_FALSE:
+    uint32_t v = node->variable, w = node->other;
+    if (node->op == ORACLE_FALSE)
         return false;
+    if (v == ORACLE_NONE)
+        return true;
+    bool masked = is_masked(s, goal, v), other_masked = w != ORACLE_NONE && is_masked(s, goal, w);
+    bool padded = is_padded(s, goal, v), other_padded = w != ORACLE_NONE && is_padded(s, goal, w);
+    switch (node->op) {
     case ORACLE_RANGE:
-        return !is_padded(s, goal, node->variable) && assert_range(s, node->variable, &node->range);
+        if (masked || padded)
+            return masked;
+        return is_relevant(s, v) ? assert_range(s, v, &node->range) : assert_null(s, v, false);
     case ORACLE_NULL:
-        return is_padded(s, goal, node->variable) || assert_null(s, node->variable, true);
+        return masked || padded || assert_null(s, v, true);
     case ORACLE_NOT_NULL:
-        return !is_padded(s, goal, node->variable) && assert_null(s, node->variable, false);
+        return masked || (!padded && assert_null(s, v, false));
+    case ORACLE_STRICT:
     case ORACLE_EQUAL:
-        return !is_padded(s, goal, node->variable) && !is_padded(s, goal, node->other) &&
-               assert_null(s, node->variable, false) && assert_null(s, node->other, false) &&
-               assert_same(s, node->variable, node->other);
-    case ORACLE_SAME: {
-        bool a = is_padded(s, goal, node->variable), b = is_padded(s, goal, node->other);
-        if (a || b)
-            return (a || assert_null(s, node->variable, true)) &&
-                   (b || assert_null(s, node->other, true));
-        return assert_same(s, node->variable, node->other);
-    }
+        if ((padded && !masked) || (other_padded && !other_masked) ||
+            !(masked || assert_there(s, v)) ||
+            !(w == ORACLE_NONE || other_masked || assert_there(s, w)))
+            return false;
+        return node->op == ORACLE_STRICT || masked || other_masked || is_asked_null(s, v) ||
+               is_asked_null(s, w) || assert_same(s, v, w);
+    case ORACLE_SAME:
+        if (masked || other_masked)
+            return true;
+        if (padded || other_padded)
+            return (padded || assert_null(s, v, true)) && (other_padded || assert_null(s, w, true));
+        return assert_same(s, v, w);
     default:
         return true;
     }
@@ -491,37 +542,34 @@ static bool search(struct oracle_solver *s, const struct goal *todo, const struc
             goto out; /* maybe: yes */
         if (node->op == ORACLE_AND) {
             for (uint32_t i = node->count; i-- > 0;)
-                todo = push(s, node->children[i], goal->outside, todo);
+                todo = push(s, node->children[i], goal->level, goal->outside, todo);
         } else if (node->op == ORACLE_OUTER && target_within(s, node->side[0])) {
             /* The target is on the padded side: its rows matter only where ON holds. */
-            todo = push(s, node->children[0], goal->outside && node->side[0] != s->padded, todo);
-        } else if (node->op == ORACLE_CHOICE) {
-            bool settled = false;
-            for (uint32_t i = 0; i < node->count; i++)
-                settled = settled || in_chain(s, node->blocks[i]);
-            if (settled)
-                continue;
-            if (node->count > 1) {
-                waiting = push(s, node, goal->outside, waiting);
-                continue;
-            }
-            const struct oracle_node *where = s->program->blocks.data[node->blocks[0]].where;
-            if (node->link)
-                todo = push(s, node->link, goal->outside, todo);
-            if (where)
-                todo = push(s, where, goal->outside, todo);
+            todo = push(s, node->children[0], goal->level,
+                        goal->outside && node->side[0] != s->padded, todo);
+        } else if (node->op == ORACLE_BLOCK) {
+            const struct oracle_node *where = s->program->blocks.data[node->block].where;
+            if (where && !in_chain(s, node->block)) /* those in the chain are there already */
+                todo = push(s, where, goal->level, goal->outside, todo);
         } else if (node->op == ORACLE_SET) {
             uint32_t first, last;
-            if (is_padded(s, goal, node->variable) || !set_possible(s, node, &first, &last))
+            if (is_masked(s, goal, node->variable))
+                continue;
+            if (!is_relevant(s, node->variable)) {
+                result =
+                    !is_padded(s, goal, node->variable) && assert_null(s, node->variable, false);
+                continue;
+            }
+            if (is_padded(s, goal, node->variable) || !set_possible(s, node, &first, &last)) {
                 result = false;
-            else if (last - first == 1) {
+            } else if (last - first == 1) {
                 struct cleave_range point = {node->values[first], node->values[first], 0};
                 result = assert_range(s, node->variable, &point);
             } else {
-                waiting = push(s, node, goal->outside, waiting);
+                waiting = push(s, node, goal->level, goal->outside, waiting);
             }
         } else if (is_alternative(node)) {
-            waiting = push(s, node, goal->outside, waiting);
+            waiting = push(s, node, goal->level, goal->outside, waiting);
         } else {
             result = apply(s, goal);
         }
@@ -562,7 +610,8 @@ static bool ask_once(struct oracle_solver *s, const uint32_t *variables,
         result = assert_cell(s, variables[i], cells[i]);
     if (result) {
         for (size_t i = 0; i < s->starts.count; i++)
-            todo = push(s, s->starts.data[i].node, !s->starts.data[i].inside, todo);
+            todo = push(s, s->starts.data[i].node, s->starts.data[i].level,
+                        !s->starts.data[i].inside, todo);
         result = search(s, todo, NULL);
     }
     cleave__arena_rewind(&s->goals, memory);

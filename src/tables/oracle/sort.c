@@ -90,6 +90,7 @@ enum oracle_sort cleave__oracle_sort(enum cleave_type type, const char *name)
 enum cleave_type cleave__oracle_sort_type(enum oracle_sort sort)
 {
     static const enum cleave_type types[] = {
+        [ORACLE_SORT_ANY] = CLEAVE_TYPE_TEXT,
         [ORACLE_SORT_OPAQUE] = CLEAVE_TYPE_TEXT,
         [ORACLE_SORT_LABEL] = CLEAVE_TYPE_TEXT,
         [ORACLE_SORT_INTEGER] = CLEAVE_TYPE_INTEGER,

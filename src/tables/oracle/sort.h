@@ -5,6 +5,7 @@
 #include "tables/sql/value.h"
 
 enum oracle_sort {
+    ORACLE_SORT_ANY,    /* no type of its own: VALUES, unnest; that of what it equals */
     ORACLE_SORT_OPAQUE, /* nothing: one value has several texts (json, citext, interval, arrays) */
     ORACLE_SORT_LABEL,  /* equality of texts, no order: enums, domains, types not known */
     ORACLE_SORT_INTEGER,
