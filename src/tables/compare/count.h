@@ -23,7 +23,6 @@ enum cleave_status cleave__count(const struct cleave_lookup *lookup,
  * default says. */
 enum cleave_status cleave__shard_sizes(const struct cleave_layout *layout,
                                        const struct cleave_workload *workload,
-                                       const struct cleave_lookup *lookup,
                                        struct cleave_arena *arena, double **out,
                                        struct cleave_error *error);
 

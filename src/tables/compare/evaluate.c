@@ -43,7 +43,7 @@ enum cleave_status cleave__evaluate(const struct cleave_case *kase,
         status =
             cleave__count(lookup, &kase->held_out, steer->coordination, arena, &e.held_out, error);
     if (!status)
-        status = cleave__shard_sizes(layout, &kase->train, lookup, arena, &e.sizes, error);
+        status = cleave__shard_sizes(layout, &kase->train, arena, &e.sizes, error);
     if (status)
         return status;
     e.skew_factor =

@@ -72,8 +72,7 @@ static void add_pieces(const struct cleave_table *table, uint32_t key,
 }
 
 static bool add_table(const struct cleave_layout *layout, const struct cleave_workload *workload,
-                      const struct cleave_lookup *lookup, uint32_t t, double size,
-                      struct value_list *list, double *load)
+                      uint32_t t, double size, struct value_list *list, double *load)
 {
     const struct cleave_table *table = &layout->schema->tables[t];
     const struct cleave_table_layout *placed = &layout->tables[t];
@@ -95,27 +94,46 @@ static bool add_table(const struct cleave_layout *layout, const struct cleave_wo
     }
     if (!key_values(layout, workload, t, list))
         return false;
-    struct cleave_value *row = calloc(table->column_count, sizeof *row);
-    if (!row)
-        return false;
     double rest = 1;
     for (size_t v = 0; v < list->values.count; v++) {
         struct cleave_range point = {list->values.data[v], list->values.data[v], 0};
         double share = cleave__selectivity(table, placed->key_column, &point);
         share = share < rest ? share : rest;
         rest -= share;
-        row[placed->key_column] = list->values.data[v];
-        load[cleave__lookup_row(lookup, t, row, table->column_count)] += size * share;
+        load[cleave__layout_rule(layout, t, &list->values.data[v])] += size * share;
     }
     for (uint32_t s = 0; s < layout->shards; s++)
         load[s] += size * rest / layout->shards;
-    free(row);
     return true;
+}
+
+/* Exceptions take their rows from where the rule has them. */
+static void move_exceptions(const struct cleave_layout *layout, uint32_t t, double size,
+                            double *load)
+{
+    const struct cleave_table *table = &layout->schema->tables[t];
+    const struct cleave_table_layout *placed = &layout->tables[t];
+    for (uint32_t e = 0; e < placed->exception_count; e++) {
+        const struct cleave_exception *exception = &placed->exceptions[e];
+        double share = 1;
+        const struct cleave_value *key = NULL;
+        for (uint32_t r = 0; r < exception->range_count; r++) {
+            share *= cleave__selectivity(table, exception->column[r], &exception->range[r]);
+            if (exception->column[r] == placed->key_column &&
+                cleave__range_is_point(&exception->range[r]))
+                key = &exception->range[r].low;
+        }
+        load[exception->shard] += size * share;
+        uint32_t home = key ? cleave__layout_rule(layout, t, key) : CLEAVE_ABSENT;
+        for (uint32_t s = 0; s < layout->shards; s++) {
+            if (home == CLEAVE_ABSENT || home == s)
+                load[s] -= size * share / (home == s ? 1 : layout->shards);
+        }
+    }
 }
 
 enum cleave_status cleave__shard_sizes(const struct cleave_layout *layout,
                                        const struct cleave_workload *workload,
-                                       const struct cleave_lookup *lookup,
                                        struct cleave_arena *arena, double **out,
                                        struct cleave_error *error)
 {
@@ -129,8 +147,10 @@ enum cleave_status cleave__shard_sizes(const struct cleave_layout *layout,
             continue;
         for (uint32_t s = 0; s < layout->shards && layout->tables[t].replicated; s++)
             load[s] += size;
-        if (!layout->tables[t].replicated)
-            ok = add_table(layout, workload, lookup, t, size, &list, load);
+        if (layout->tables[t].replicated)
+            continue;
+        ok = add_table(layout, workload, t, size, &list, load);
+        move_exceptions(layout, t, size, load);
     }
     CLEAVE_VECTOR_FREE(&list.values);
     if (!ok)

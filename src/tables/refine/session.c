@@ -176,38 +176,73 @@ static bool forbid_copy(struct cleave_session *session, const char **name)
     return true;
 }
 
-/* Rows that live elsewhere than before, by the keys that the workload shows. */
-static uint64_t moved_rows(const struct cleave_session *session, const struct cleave_layout *layout,
-                           const struct cleave_lookup *lookup)
+/* Share of a table's rows whose row, seen at one point, another lookup table sends elsewhere. */
+static double moved_share(const struct cleave_table *table, const uint32_t *columns,
+                          const struct cleave_range *ranges, uint32_t count,
+                          struct cleave_value *row, uint32_t t, const struct cleave_lookup *now,
+                          const struct cleave_lookup *was)
+{
+    double share = 1;
+    for (uint32_t r = 0; r < count; r++) {
+        bool low = ranges[r].flags & CLEAVE_LOW_UNBOUNDED;
+        row[columns[r]] = low ? ranges[r].high : ranges[r].low;
+        share *= cleave__selectivity(table, columns[r], &ranges[r]);
+    }
+    bool moved = cleave__lookup_row(now, t, row, table->column_count) !=
+                 cleave__lookup_row(was, t, row, table->column_count);
+    for (uint32_t r = 0; r < count; r++)
+        row[columns[r]] = (struct cleave_value){.kind = CLEAVE_NULL};
+    return moved ? share : 0;
+}
+
+/* Rows of one table that live elsewhere than before: by the keys that the workload shows, and by
+ * the exceptions of both placements. */
+static double moved_in_table(const struct cleave_session *session,
+                             const struct cleave__placement *now,
+                             const struct cleave__placement *was, uint32_t t,
+                             struct cleave_value *row)
+{
+    const struct cleave_table *table = &session->kase->schema->tables[t];
+    const struct cleave_table_layout *a = &now->layout.tables[t], *b = &was->layout.tables[t];
+    if (a->replicated && b->replicated)
+        return 0;
+    if (a->replicated != b->replicated || a->key_column != b->key_column)
+        return 1;
+    double share = 0;
+    uint32_t c = session->hgp.space.class_of_table[t];
+    for (size_t v = 0; c != CLEAVE_ABSENT && v < session->hgp.space.vertices.count; v++) {
+        const struct cleave_key_vertex *vertex = &session->hgp.space.vertices.data[v];
+        struct cleave_range point = {vertex->value, vertex->value, 0};
+        if (vertex->class == c)
+            share +=
+                moved_share(table, &a->key_column, &point, 1, row, t, now->lookup, was->lookup);
+    }
+    for (int side = 0; side < 2; side++) {
+        const struct cleave_table_layout *layout = side ? b : a;
+        for (uint32_t e = 0; e < layout->exception_count; e++) {
+            const struct cleave_exception *exception = &layout->exceptions[e];
+            share += moved_share(table, exception->column, exception->range, exception->range_count,
+                                 row, t, now->lookup, was->lookup) /
+                     (a->exception_count && b->exception_count ? 2 : 1);
+        }
+    }
+    return share < 1 ? share : 1;
+}
+
+static uint64_t moved_rows(const struct cleave_session *session,
+                           const struct cleave__placement *now)
 {
     if (session->placements.count == 0)
         return 0;
-    const struct cleave__placement *last = &session->placements.data[session->placements.count - 1];
+    const struct cleave__placement *was = &session->placements.data[session->placements.count - 1];
     double moved = 0;
-    for (uint32_t t = 0; t < layout->schema->table_count; t++) {
-        const struct cleave_table *table = &layout->schema->tables[t];
-        const struct cleave_table_layout *now = &layout->tables[t];
-        const struct cleave_table_layout *was = &last->layout.tables[t];
+    for (uint32_t t = 0; t < session->kase->schema->table_count; t++) {
+        const struct cleave_table *table = &session->kase->schema->tables[t];
         if (table->view || table->column_count == 0)
             continue;
-        if (now->replicated != was->replicated ||
-            (!now->replicated && now->key_column != was->key_column)) {
-            moved += table->rows;
-            continue;
-        }
-        uint32_t c = session->hgp.space.class_of_table[t];
         struct cleave_value *row = calloc(table->column_count, sizeof *row);
-        for (size_t v = 0; row && c != CLEAVE_ABSENT && v < session->hgp.space.vertices.count;
-             v++) {
-            const struct cleave_key_vertex *vertex = &session->hgp.space.vertices.data[v];
-            struct cleave_range point = {vertex->value, vertex->value, 0};
-            if (vertex->class != c)
-                continue;
-            row[now->key_column] = vertex->value;
-            if (cleave__lookup_row(lookup, t, row, table->column_count) !=
-                cleave__lookup_row(last->lookup, t, row, table->column_count))
-                moved += table->rows * cleave__selectivity(table, now->key_column, &point);
-        }
+        if (row)
+            moved += table->rows * moved_in_table(session, now, was, t, row);
         free(row);
     }
     return (uint64_t)moved;
@@ -262,7 +297,7 @@ static enum cleave_status finish(struct cleave_session *session, const char *act
         .balanced = (session->effective.size_weight == 0 || e->imbalance_size <= epsilon) &&
                     (session->effective.access_weight == 0 || e->imbalance_access <= epsilon),
         .lookup_bytes = e->lookup_bytes,
-        .moved_rows = moved_rows(session, &placement.layout, placement.lookup),
+        .moved_rows = moved_rows(session, &placement),
         .action = words,
         .notes = notes,
     };
@@ -360,5 +395,5 @@ enum cleave_status cleave_session_explain(const struct cleave_session *session, 
 {
     if (session->placements.count == 0)
         return cleave_error_set(error, CLEAVE_BAD_ARGUMENT, "nothing is placed yet: iterate first");
-    return cleave__explain(session->placements.data[session->best].lookup, text, error);
+    return cleave__lookup_explain(session->placements.data[session->best].lookup, 0, text, error);
 }

@@ -49,3 +49,44 @@ bool cleave__layout_start(const struct cleave_schema *schema, uint32_t shards,
     *layout = start;
     return true;
 }
+
+/* Sorted values at or below `key`. */
+static uint32_t count_at_or_below(const struct cleave_value *sorted, uint32_t count,
+                                  const struct cleave_value *key)
+{
+    uint32_t low = 0, high = count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (cleave__value_compare(&sorted[middle], key) <= 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+uint32_t cleave__layout_rule(const struct cleave_layout *layout, uint32_t table,
+                             const struct cleave_value *key)
+{
+    const struct cleave_key_map *map = &layout->maps[layout->tables[table].map];
+    uint32_t below = count_at_or_below(map->entries, map->entry_count, key);
+    if (below && cleave__value_compare(&map->entries[below - 1], key) == 0)
+        return map->entry_shards[below - 1];
+    if (key->kind == CLEAVE_NULL)
+        return 0;
+    switch (map->otherwise) {
+    case CLEAVE_MAP_RANGE:
+        return count_at_or_below(map->bounds, map->bound_count, key);
+    case CLEAVE_MAP_NEAREST:
+        return map->entry_count ? map->entry_shards[below ? below - 1 : 0] : 0;
+    case CLEAVE_MAP_ROUND_ROBIN:
+        if (key->kind == CLEAVE_INTEGER) {
+            int64_t rest = key->integer % (int64_t)layout->shards;
+            return (uint32_t)(rest < 0 ? rest + (int64_t)layout->shards : rest);
+        }
+        break;
+    case CLEAVE_MAP_HASH:
+        break;
+    }
+    return cleave__value_shard(key, layout->shards);
+}

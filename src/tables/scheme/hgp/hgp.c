@@ -117,10 +117,9 @@ const char *cleave__hgp_notes(const struct cleave_hgp *hgp, struct cleave_arena 
                  (unsigned long long)profile->writes);
     }
     if (!hgp->balanced)
-        note(&notes,
-             "no placement of whole keys keeps every shard within %.0f %% of its share; this is "
-             "the nearest (--strict splits keys)\n",
-             input->steer->epsilon * 100);
+        note(&notes, "no placement of whole keys keeps every shard within %.0f %% of its share%s\n",
+             input->steer->epsilon * 100,
+             input->steer->strict ? "" : "; this is the nearest (--strict splits keys)");
     uint32_t moved = 0;
     for (uint32_t g = 0; hgp->grouped && g < hgp->moves.groups.list.count; g++)
         moved += hgp->moves.shard[g] != hgp->moves.rule[g];
