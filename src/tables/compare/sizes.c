@@ -14,9 +14,8 @@ static int compare_values(const void *left, const void *right)
 
 /* The constants that the workload shows of a table's key, and its common values, each once. */
 static bool key_values(const struct cleave_layout *layout, const struct cleave_workload *workload,
-                       uint32_t table, struct value_list *list)
+                       uint32_t table, uint32_t key, struct value_list *list)
 {
-    uint32_t key = layout->tables[table].key_column;
     const struct cleave_column_stats *stats = &layout->schema->tables[table].columns[key].stats;
     list->values.count = 0;
     for (uint32_t i = 0; stats->known && i < stats->common_count; i++) {
@@ -71,14 +70,15 @@ static void add_pieces(const struct cleave_table *table, uint32_t key,
     }
 }
 
-static bool add_table(const struct cleave_layout *layout, const struct cleave_workload *workload,
-                      uint32_t t, double size, struct value_list *list, double *load)
+/* Adds one copy of a table, placed by `key` through a map. */
+static bool add_copy(const struct cleave_layout *layout, const struct cleave_workload *workload,
+                     uint32_t t, uint32_t key, uint32_t map_number, double size,
+                     struct value_list *list, double *load)
 {
     const struct cleave_table *table = &layout->schema->tables[t];
-    const struct cleave_table_layout *placed = &layout->tables[t];
-    const struct cleave_key_map *map = &layout->maps[placed->map];
+    const struct cleave_key_map *map = &layout->maps[map_number];
     if (map->otherwise == CLEAVE_MAP_RANGE) {
-        add_pieces(table, placed->key_column, map->bounds, map->bound_count, size, NULL, load);
+        add_pieces(table, key, map->bounds, map->bound_count, size, NULL, load);
         return true;
     }
     if (map->otherwise == CLEAVE_MAP_NEAREST && map->entry_count) {
@@ -88,19 +88,19 @@ static bool add_table(const struct cleave_layout *layout, const struct cleave_wo
         shard[0] = map->entry_shards[0];
         for (uint32_t e = 0; e < map->entry_count; e++)
             shard[e + 1] = map->entry_shards[e];
-        add_pieces(table, placed->key_column, map->entries, map->entry_count, size, shard, load);
+        add_pieces(table, key, map->entries, map->entry_count, size, shard, load);
         free(shard);
         return true;
     }
-    if (!key_values(layout, workload, t, list))
+    if (!key_values(layout, workload, t, key, list))
         return false;
     double rest = 1;
     for (size_t v = 0; v < list->values.count; v++) {
         struct cleave_range point = {list->values.data[v], list->values.data[v], 0};
-        double share = cleave__selectivity(table, placed->key_column, &point);
+        double share = cleave__selectivity(table, key, &point);
         share = share < rest ? share : rest;
         rest -= share;
-        load[cleave__layout_rule(layout, t, &list->values.data[v])] += size * share;
+        load[cleave__map_shard(map, layout->shards, &list->values.data[v])] += size * share;
     }
     for (uint32_t s = 0; s < layout->shards; s++)
         load[s] += size * rest / layout->shards;
@@ -124,7 +124,8 @@ static void move_exceptions(const struct cleave_layout *layout, uint32_t t, doub
                 key = &exception->range[r].low;
         }
         load[exception->shard] += size * share;
-        uint32_t home = key ? cleave__layout_rule(layout, t, key) : CLEAVE_ABSENT;
+        uint32_t home = key ? cleave__map_shard(&layout->maps[placed->map], layout->shards, key)
+                            : CLEAVE_ABSENT;
         for (uint32_t s = 0; s < layout->shards; s++) {
             if (home == CLEAVE_ABSENT || home == s)
                 load[s] -= size * share / (home == s ? 1 : layout->shards);
@@ -149,8 +150,13 @@ enum cleave_status cleave__shard_sizes(const struct cleave_layout *layout,
             load[s] += size;
         if (layout->tables[t].replicated)
             continue;
-        ok = add_table(layout, workload, t, size, &list, load);
+        const struct cleave_table_layout *placed = &layout->tables[t];
+        ok = add_copy(layout, workload, t, placed->key_column, placed->map, size, &list, load);
         move_exceptions(layout, t, size, load);
+        /* A second copy is one where the first is not: keys are taken as independent. */
+        if (ok && placed->twice)
+            ok = add_copy(layout, workload, t, placed->second_column, placed->second_map,
+                          size * (1 - 1.0 / layout->shards), &list, load);
     }
     CLEAVE_VECTOR_FREE(&list.values);
     if (!ok)

@@ -143,7 +143,7 @@ static enum cleave_status place_anew(struct cleave_session *session, struct clea
     return status;
 }
 
-/* Forbids the largest copied table its copies; false when no table is copied. */
+/* Forbids the largest table with copies its copies; false when there is none. */
 static bool forbid_copy(struct cleave_session *session, const char **name)
 {
     const struct cleave_schema *schema = session->kase->schema;
@@ -154,7 +154,9 @@ static bool forbid_copy(struct cleave_session *session, const char **name)
         bool wanted = false;
         for (uint32_t i = 0; i < session->effective.table_count; i++)
             wanted |= strcmp(session->effective.tables[i].table, schema->tables[t].name) == 0;
-        if (session->hgp.design.tables[t].replicated && !wanted && size > most) {
+        bool copied = session->hgp.design.tables[t].replicated ||
+                      session->hgp.space.second_class[t] != CLEAVE_ABSENT;
+        if (copied && !wanted && size > most) {
             most = size;
             largest = t;
         }
@@ -334,7 +336,7 @@ enum cleave_status cleave_session_iterate(struct cleave_session *session,
         &session->placements.data[session->placements.count - 1].result;
     const char *table;
     if (!last->feasible && strstr(last->infeasible, "storage") && forbid_copy(session, &table)) {
-        snprintf(action, sizeof action, "%s is no longer copied to every shard", table);
+        snprintf(action, sizeof action, "%s has no copies any more", table);
         status = place_anew(session, error);
     } else {
         const struct cleave_steer *steer = cleave__session_steer(session);

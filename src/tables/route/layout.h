@@ -6,7 +6,11 @@
  *   2. else, if it lies in an exception (a rectangle over at most two columns), on that one's
  * shard. Exceptions of a table do not overlap;
  *   3. else where T's key map sends the value of T's key column: explicit entry first, then the
- *      map's default. NULL goes to shard 0 unless the map has an explicit NULL entry.
+ *      map's default. NULL goes to shard 0 unless the map has an explicit NULL entry;
+ *   4. and, when T has a second key, also where the second map sends the value of that column (one
+ *      copy when both agree). Such a table has no exceptions. A read is served by the copies of one
+ *      key: those of the key that leads to fewer shards, the first when they are as many. A write
+ *      touches the copies of both.
  *
  * Derived keys: another column of T can tell the key value, when the layout says so ("sub_nbr is
  * s_id in decimal, padded"). It is used for routing predicates on that column; it never decides
@@ -51,8 +55,10 @@ enum { CLEAVE_DERIVED_MAX = 4 };
 
 struct cleave_table_layout {
     bool replicated;
-    uint32_t key_column; /* ignored when replicated */
-    uint32_t map;        /* index into maps */
+    uint32_t key_column;                /* ignored when replicated */
+    uint32_t map;                       /* index into maps */
+    bool twice;                         /* rows have a copy by a second key */
+    uint32_t second_column, second_map; /* when `twice` */
     uint32_t derived_count;
     struct cleave_derived_key derived[CLEAVE_DERIVED_MAX];
     uint32_t exception_count;

@@ -65,10 +65,9 @@ static uint32_t count_at_or_below(const struct cleave_value *sorted, uint32_t co
     return low;
 }
 
-uint32_t cleave__layout_rule(const struct cleave_layout *layout, uint32_t table,
-                             const struct cleave_value *key)
+uint32_t cleave__map_shard(const struct cleave_key_map *map, uint32_t shards,
+                           const struct cleave_value *key)
 {
-    const struct cleave_key_map *map = &layout->maps[layout->tables[table].map];
     uint32_t below = count_at_or_below(map->entries, map->entry_count, key);
     if (below && cleave__value_compare(&map->entries[below - 1], key) == 0)
         return map->entry_shards[below - 1];
@@ -81,12 +80,12 @@ uint32_t cleave__layout_rule(const struct cleave_layout *layout, uint32_t table,
         return map->entry_count ? map->entry_shards[below ? below - 1 : 0] : 0;
     case CLEAVE_MAP_ROUND_ROBIN:
         if (key->kind == CLEAVE_INTEGER) {
-            int64_t rest = key->integer % (int64_t)layout->shards;
-            return (uint32_t)(rest < 0 ? rest + (int64_t)layout->shards : rest);
+            int64_t rest = key->integer % (int64_t)shards;
+            return (uint32_t)(rest < 0 ? rest + (int64_t)shards : rest);
         }
         break;
     case CLEAVE_MAP_HASH:
         break;
     }
-    return cleave__value_shard(key, layout->shards);
+    return cleave__value_shard(key, shards);
 }

@@ -60,8 +60,8 @@ enum cleave_status cleave__place_allr(const struct cleave_scheme_input *input,
  * its first column): what schemes start from. False when memory is out. */
 bool cleave__layout_start(const struct cleave_schema *schema, uint32_t shards,
                           struct cleave_arena *arena, struct cleave_layout *layout);
-/* Where the table's key map sends a value, exceptions aside. O(log entries). */
-uint32_t cleave__layout_rule(const struct cleave_layout *layout, uint32_t table,
-                             const struct cleave_value *key);
+/* Where a key map sends a value. O(log entries). */
+uint32_t cleave__map_shard(const struct cleave_key_map *map, uint32_t shards,
+                           const struct cleave_value *key);
 
 #endif

@@ -1,6 +1,7 @@
-/* Design search: coordinate descent over (table -> key column | replicated) from several starts,
- * with moves of whole classes, in the manner of large-neighbourhood designers (Horticulture) and
- * key-class designers (JECB). O(moves * sample accesses); the sample is at most SAMPLE. */
+/* Design search: coordinate descent over (table -> key | two keys | replicated) from several
+ * starts, with moves of whole classes, in the manner of large-neighbourhood designers
+ * (Horticulture) and key-class designers (JECB). O(moves * sample accesses); the sample is at most
+ * SAMPLE. */
 #include "tables/scheme/hgp/design.h"
 
 #include <math.h>
@@ -272,11 +273,49 @@ struct search {
 
 #define REPLICATED CLEAVE_ABSENT
 
+/* A choice is a candidate's index, with a second one's in the bits above; or REPLICATED. */
+static uint32_t pair_choice(uint32_t first, uint32_t second)
+{
+    return first | (second + 1) << 8;
+}
+
+static uint32_t first_of(uint32_t choice)
+{
+    return choice & 0xff;
+}
+
+static bool has_second(uint32_t choice)
+{
+    return choice != REPLICATED && choice >> 8;
+}
+
+static uint32_t second_of(uint32_t choice)
+{
+    return (choice >> 8) - 1;
+}
+
+struct meeting {
+    uint64_t seen[MEET_MAX];
+    uint32_t count;
+};
+
+static void meet(const struct sample *sample, const struct span *span, struct meeting *meeting)
+{
+    for (uint32_t v = 0; v < span->count && meeting->count < MEET_MAX; v++) {
+        uint64_t value = sample->values.data[span->first + v];
+        bool known = false;
+        for (uint32_t i = 0; i < meeting->count && !known; i++)
+            known = meeting->seen[i] == value;
+        if (!known)
+            meeting->seen[meeting->count++] = value;
+    }
+}
+
 static double transaction_cost(const struct search *search, uint32_t transaction)
 {
     const struct sample *sample = &search->sample;
-    uint64_t seen[MEET_MAX];
-    uint32_t count = 0;
+    struct meeting meeting;
+    meeting.count = 0;
     for (uint32_t a = sample->offsets[transaction]; a < sample->offsets[transaction + 1]; a++) {
         const struct sample_access *access = &sample->accesses[a];
         uint32_t choice = search->choice[access->table];
@@ -285,24 +324,32 @@ static double transaction_cost(const struct search *search, uint32_t transaction
                 return 1;
             continue;
         }
-        const struct span *span = &sample->spans.data[access->spans + choice];
+        const struct span *span = &sample->spans.data[access->spans + first_of(choice)];
+        if (has_second(choice)) {
+            const struct span *other = &sample->spans.data[access->spans + second_of(choice)];
+            if (access->write) {
+                if (other->count == CLEAVE_ABSENT)
+                    return 1;
+                meet(sample, other, &meeting);
+            } else if (other->count < span->count) { /* an open key counts as the most */
+                span = other;
+            }
+        }
         if (span->count == CLEAVE_ABSENT)
             return 1;
-        for (uint32_t v = 0; v < span->count && count < MEET_MAX; v++) {
-            uint64_t value = sample->values.data[span->first + v];
-            bool known = false;
-            for (uint32_t i = 0; i < count && !known; i++)
-                known = seen[i] == value;
-            if (!known)
-                seen[count++] = value;
-        }
+        meet(sample, span, &meeting);
     }
-    return count < 2 ? 0 : search->meet[count - 1];
+    return meeting.count < 2 ? 0 : search->meet[meeting.count - 1];
 }
 
 static double choice_penalty(const struct search *search, uint32_t table, uint32_t choice)
 {
-    return choice == REPLICATED ? search->penalty[table] : search->unease[table][choice];
+    if (choice == REPLICATED)
+        return search->penalty[table];
+    double unease = search->unease[table][first_of(choice)];
+    if (has_second(choice))
+        unease += search->unease[table][second_of(choice)] + search->penalty[table] / 2;
+    return unease;
 }
 
 /* Cost change when `table` takes `choice`; applied when `apply`. */
@@ -346,6 +393,19 @@ static uint32_t class_of_choice(const struct search *search, uint32_t table, uin
     return profile->class_of[profile->base[table] + search->sample.candidates[table][choice]];
 }
 
+/* Takes a choice as the best so far when it saves more. */
+static void consider(struct search *search, uint32_t table, uint32_t choice, uint32_t *best,
+                     double *gain)
+{
+    if (choice == search->choice[table])
+        return;
+    double change = try_choice(search, table, choice, false);
+    if (change < *gain) {
+        *gain = change;
+        *best = choice;
+    }
+}
+
 /* Takes the best single change of each table in turn until none helps. */
 static void descend(struct search *search)
 {
@@ -355,17 +415,15 @@ static void descend(struct search *search)
         for (uint32_t t = 0; t < tables; t++) {
             if (must_replicate(search->input, t))
                 continue;
-            uint32_t best = search->choice[t];
+            uint32_t best = search->choice[t], count = search->sample.candidate_count[t];
             double gain = -1e-9;
-            for (uint32_t c = 0; c <= search->sample.candidate_count[t]; c++) {
-                bool copy = c == search->sample.candidate_count[t];
-                uint32_t choice = copy ? REPLICATED : c;
-                if (choice == search->choice[t] || (copy && !may_replicate(search->input, t)))
-                    continue;
-                double change = try_choice(search, t, choice, false);
-                if (change < gain) {
-                    gain = change;
-                    best = choice;
+            for (uint32_t c = 0; c < count; c++)
+                consider(search, t, c, &best, &gain);
+            if (may_replicate(search->input, t)) {
+                consider(search, t, REPLICATED, &best, &gain);
+                for (uint32_t c = 0; c < count; c++) {
+                    for (uint32_t d = c + 1; d < count; d++)
+                        consider(search, t, pair_choice(c, d), &best, &gain);
                 }
             }
             if (best != search->choice[t]) {
@@ -493,8 +551,11 @@ enum cleave_status cleave__design_search(const struct cleave_scheme_input *input
             best[t] == REPLICATED &&
             (shown || must_replicate(input, t) ||
              (input->profile->tables[t].accesses > 0 && may_replicate(input, t)));
-        design[t].key =
-            shown && best[t] != REPLICATED ? search.sample.candidates[t][best[t]] : CLEAVE_ABSENT;
+        bool keyed = shown && best[t] != REPLICATED;
+        design[t].key = keyed ? search.sample.candidates[t][first_of(best[t])] : CLEAVE_ABSENT;
+        design[t].second = keyed && has_second(best[t])
+                               ? search.sample.candidates[t][second_of(best[t])]
+                               : CLEAVE_ABSENT;
     }
     uint32_t sampled = search.sample.transactions;
     sample_free(&search.sample);
@@ -515,7 +576,7 @@ bool cleave__design_equal(const struct cleave_schema *schema, const struct cleav
 {
     for (uint32_t t = 0; t < schema->table_count; t++) {
         if (a->tables[t].replicated != b->tables[t].replicated ||
-            a->tables[t].key != b->tables[t].key)
+            a->tables[t].key != b->tables[t].key || a->tables[t].second != b->tables[t].second)
             return false;
     }
     return true;

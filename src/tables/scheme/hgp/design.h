@@ -1,4 +1,5 @@
-/* The design: for each table, the column that decides a row's shard, or a copy on every shard.
+/* The design: for each table, the column that decides a row's shard, or two columns with a copy of
+ * the row by each, or a copy on every shard.
  *
  * Searched on a sample of the training transactions, before any value is placed: two values of
  * one class (see profile.h) meet on one shard, values apart meet by chance only. */
@@ -9,7 +10,8 @@
 
 struct cleave_table_design {
     bool replicated;
-    uint32_t key; /* column; CLEAVE_ABSENT for a table the workload never shows */
+    uint32_t key;    /* column; CLEAVE_ABSENT for a table the workload never shows */
+    uint32_t second; /* column of a second copy's key; CLEAVE_ABSENT: one copy */
 };
 
 struct cleave_design {

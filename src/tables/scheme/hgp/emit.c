@@ -110,6 +110,11 @@ static bool emit_tables(const struct cleave_key_space *space, struct cleave_aren
         else if (!adopt_class(space, t, &table->key_column, &class))
             continue; /* layout_start's own map: plain hash */
         table->map = 1 + class;
+        if (space->second_class[t] != CLEAVE_ABSENT) {
+            table->twice = true;
+            table->second_column = space->design->tables[t].second;
+            table->second_map = 1 + space->second_class[t];
+        }
         for (uint32_t d = 0; d < profile->derivation_count && input->steer->derived_keys; d++) {
             const struct cleave_derivation *derivation = &profile->derivations[d];
             if (derivation->table != t || derivation->key_column != table->key_column ||
@@ -187,7 +192,7 @@ static bool emit_pins(const struct cleave_key_space *space, struct cleave_arena 
             !cleave__selector_find(layout->schema, &steer->rules[r].a, arena, &t, &column, &value))
             continue;
         struct cleave_table_layout *table = &layout->tables[t];
-        if (table->replicated || column == table->key_column)
+        if (table->replicated || table->twice || column == table->key_column)
             continue; /* the key map has it */
         struct cleave_exception *pin = cleave__arena_zalloc(arena, sizeof *pin);
         if (!pin)

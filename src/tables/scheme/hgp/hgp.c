@@ -115,6 +115,14 @@ const char *cleave__hgp_notes(const struct cleave_hgp *hgp, struct cleave_arena 
                  "%s is copied to every shard: %llu transactions only read it, %llu write it\n",
                  input->schema->tables[t].name, (unsigned long long)profile->reads,
                  (unsigned long long)profile->writes);
+        if (hgp->space.second_class[t] != CLEAVE_ABSENT)
+            note(&notes,
+                 "%s has a copy by %s and one by %s: %llu transactions only read it, %llu write "
+                 "it\n",
+                 input->schema->tables[t].name,
+                 input->schema->tables[t].columns[hgp->design.tables[t].key].name,
+                 input->schema->tables[t].columns[hgp->design.tables[t].second].name,
+                 (unsigned long long)profile->reads, (unsigned long long)profile->writes);
     }
     if (!hgp->balanced)
         note(&notes, "no placement of whole keys keeps every shard within %.0f %% of its share%s\n",
@@ -157,7 +165,8 @@ enum cleave_status cleave__hgp_begin(const struct cleave_scheme_input *input,
         out->shard = list[best].shard;
         out->balanced = list[best].balanced;
     }
-    if (!status && input->steer->exceptions && input->steer->attributes > 1) {
+    /* Exceptions and second copies do not mix (layout.h). */
+    if (!status && input->steer->exceptions && input->steer->attributes > 1 && !out->space.twice) {
         status = cleave__moves_build(&out->space, out->shard, NULL, 0, &out->moves, error);
         out->grouped = !status;
         if (out->grouped)

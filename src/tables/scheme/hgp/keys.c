@@ -8,28 +8,47 @@
 
 enum { INTERVALS_PER_SHARD = 64, INTERVALS_MIN = 1024, RUN_MAX = 4096 };
 
+static uint32_t class_index(struct cleave_key_space *space, uint32_t table, uint32_t column)
+{
+    const struct cleave_profile *profile = space->input->profile;
+    uint32_t root = profile->class_of[profile->base[table] + column], c = 0;
+    while (c < space->class_count && space->classes[c].root != root)
+        c++;
+    if (c == space->class_count)
+        space->classes[space->class_count++].root = root;
+    return c;
+}
+
 static bool find_classes(struct cleave_key_space *space)
 {
-    const struct cleave_scheme_input *input = space->input;
-    uint32_t tables = input->schema->table_count;
+    uint32_t tables = space->input->schema->table_count;
     space->class_of_table = malloc(((size_t)tables + 1) * sizeof *space->class_of_table);
-    space->classes = calloc((size_t)tables + 1, sizeof *space->classes);
-    if (!space->class_of_table || !space->classes)
+    space->second_class = malloc(((size_t)tables + 1) * sizeof *space->second_class);
+    space->classes = calloc(2 * (size_t)tables + 1, sizeof *space->classes);
+    if (!space->class_of_table || !space->second_class || !space->classes)
         return false;
     for (uint32_t t = 0; t < tables; t++) {
         const struct cleave_table_design *design = &space->design->tables[t];
-        space->class_of_table[t] = CLEAVE_ABSENT;
+        space->class_of_table[t] = space->second_class[t] = CLEAVE_ABSENT;
         if (design->replicated || design->key == CLEAVE_ABSENT)
             continue;
-        uint32_t root = input->profile->class_of[input->profile->base[t] + design->key];
-        uint32_t c = 0;
-        while (c < space->class_count && space->classes[c].root != root)
-            c++;
-        if (c == space->class_count)
-            space->classes[space->class_count++].root = root;
-        space->class_of_table[t] = c;
+        space->class_of_table[t] = class_index(space, t, design->key);
+        if (design->second == CLEAVE_ABSENT)
+            continue;
+        space->second_class[t] = class_index(space, t, design->second);
+        space->twice = true;
     }
     return true;
+}
+
+/* Key `which` (0, 1) of a table: its column and class; false when there is none. */
+static bool key_of(const struct cleave_key_space *space, uint32_t table, uint32_t which,
+                   uint32_t *column, uint32_t *class)
+{
+    const struct cleave_table_design *design = &space->design->tables[table];
+    *column = which ? design->second : design->key;
+    *class = which ? space->second_class[table] : space->class_of_table[table];
+    return *class != CLEAVE_ABSENT;
 }
 
 /* A class is of intervals when at least a tenth of its accesses give integer ranges. */
@@ -43,21 +62,18 @@ static bool find_intervals(struct cleave_key_space *space)
     bool ok = all && ranged && integers;
     if (ok)
         memset(integers, 1, space->class_count);
-    for (size_t b = 0; ok && b < workload->boxes.count; b++) {
-        const struct cleave_workload_box *box = &workload->boxes.data[b];
-        uint32_t c = space->class_of_table[box->table];
-        const struct cleave_term *term =
-            c == CLEAVE_ABSENT ? NULL
-                               : cleave__box_term(&box->box, space->design->tables[box->table].key);
+    for (size_t b = 0; ok && b < 2 * workload->boxes.count; b++) {
+        const struct cleave_workload_box *box = &workload->boxes.data[b / 2];
+        uint32_t key, c;
+        if (!key_of(space, box->table, b % 2, &key, &c))
+            continue;
+        const struct cleave_term *term = cleave__box_term(&box->box, key);
         if (!term)
             continue;
-        uint64_t times = input->profile->box_transactions[b];
+        uint64_t times = input->profile->box_transactions[b / 2];
         all[c] += times;
         ranged[c] += cleave__term_is_points(term) ? 0 : times;
-        integers[c] &=
-            input->profile
-                ->columns[input->profile->base[box->table] + space->design->tables[box->table].key]
-                .integers;
+        integers[c] &= input->profile->columns[input->profile->base[box->table] + key].integers;
     }
     for (uint32_t c = 0; ok && c < space->class_count; c++)
         space->classes[c].intervals = integers[c] && all[c] && ranged[c] * 10 >= all[c];
@@ -72,12 +88,12 @@ static bool cut_class(struct cleave_key_space *space, uint32_t c)
 {
     struct cleave_key_class *class = &space->classes[c];
     const struct cleave_workload *workload = space->input->workload;
-    for (size_t b = 0; b < workload->boxes.count; b++) {
-        const struct cleave_workload_box *box = &workload->boxes.data[b];
-        if (space->class_of_table[box->table] != c)
+    for (size_t b = 0; b < 2 * workload->boxes.count; b++) {
+        const struct cleave_workload_box *box = &workload->boxes.data[b / 2];
+        uint32_t key, of;
+        if (!key_of(space, box->table, b % 2, &key, &of) || of != c)
             continue;
-        const struct cleave_term *term =
-            cleave__box_term(&box->box, space->design->tables[box->table].key);
+        const struct cleave_term *term = cleave__box_term(&box->box, key);
         for (uint32_t r = 0; term && r < term->range_count; r++) {
             if (!cleave__cuts_add(&class->cuts, &term->ranges[r]))
                 return false;
@@ -163,14 +179,37 @@ static bool gather_value(void *context, const struct cleave_value *value)
     return !gather->failed;
 }
 
-/* Adds what one box touches; false when it leaves the key open. */
-static bool gather_box(struct gather *gather, const struct cleave_workload_box *box)
+static bool count_value(void *context, const struct cleave_value *value)
+{
+    uint32_t *count = context;
+    (void)value;
+    return ++*count < RUN_MAX;
+}
+
+/* How many values a box gives for a key; CLEAVE_ABSENT when it leaves it open. */
+static uint32_t key_values(const struct cleave_key_space *space,
+                           const struct cleave_workload_box *box, uint32_t key, uint32_t class)
+{
+    const struct cleave_scheme_input *input = space->input;
+    uint32_t count = 0;
+    if (space->classes[class].intervals) {
+        const struct cleave_term *term = cleave__box_term(&box->box, key);
+        return term ? term->range_count : CLEAVE_ABSENT;
+    }
+    return cleave__box_key_points(input->profile, input->steer->derived_keys, box->table, &box->box,
+                                  key, count_value, &count)
+               ? count
+               : CLEAVE_ABSENT;
+}
+
+/* Adds the vertices of one key of a box; false when it leaves the key open. */
+static bool gather_key(struct gather *gather, const struct cleave_workload_box *box, uint32_t key,
+                       uint32_t class_number)
 {
     struct cleave_key_space *space = gather->space;
     const struct cleave_scheme_input *input = space->input;
-    uint32_t key = space->design->tables[box->table].key;
-    gather->class = space->class_of_table[box->table];
-    struct cleave_key_class *class = &space->classes[gather->class];
+    struct cleave_key_class *class = &space->classes[class_number];
+    gather->class = class_number;
     if (!class->intervals)
         return cleave__box_key_points(input->profile, input->steer->derived_keys, box->table,
                                       &box->box, key, gather_value, gather);
@@ -186,6 +225,22 @@ static bool gather_box(struct gather *gather, const struct cleave_workload_box *
             gather->failed = !take_vertex(gather, class->first_vertex + p);
     }
     return !gather->failed;
+}
+
+/* Adds what one access touches; false when it leaves open what it needs. With two keys a read goes
+ * by the one that it gives fewer values of, a write by both. */
+static bool gather_box(struct gather *gather, const struct cleave_workload_box *box, bool write)
+{
+    const struct cleave_key_space *space = gather->space;
+    uint32_t key, class, second, second_class;
+    key_of(space, box->table, 0, &key, &class);
+    if (!key_of(space, box->table, 1, &second, &second_class))
+        return gather_key(gather, box, key, class);
+    if (write)
+        return gather_key(gather, box, key, class) && gather_key(gather, box, second, second_class);
+    if (key_values(space, box, second, second_class) < key_values(space, box, key, class))
+        return gather_key(gather, box, second, second_class);
+    return gather_key(gather, box, key, class);
 }
 
 static bool gather_transactions(struct cleave_key_space *space)
@@ -206,7 +261,7 @@ static bool gather_transactions(struct cleave_key_space *space)
             if (space->class_of_table[box->table] == CLEAVE_ABSENT)
                 lost = access.write && space->design->tables[box->table].replicated;
             else
-                lost = !gather_box(&gather, box);
+                lost = !gather_box(&gather, box, access.write);
             if (lost)
                 space->kinds[t] = CLEAVE_TRANSACTION_LOST;
         }
@@ -217,6 +272,23 @@ static bool gather_transactions(struct cleave_key_space *space)
 }
 
 /* ---- sizes ---- */
+
+static void add_sizes(struct cleave_key_space *space, uint32_t t, uint32_t key, uint32_t c,
+                      double size)
+{
+    const struct cleave_table *table = &space->input->schema->tables[t];
+    space->size_total += size;
+    for (size_t v = 0; v < space->vertices.count; v++) {
+        struct cleave_key_vertex *vertex = &space->vertices.data[v];
+        if (vertex->class != c)
+            continue;
+        struct cleave_range range = {.low = vertex->value, .high = vertex->value};
+        if (space->classes[c].intervals)
+            cleave__cuts_piece(&space->classes[c].cuts,
+                               (uint32_t)v - space->classes[c].first_vertex, &range);
+        vertex->size += size * cleave__selectivity(table, key, &range);
+    }
+}
 
 static void set_sizes(struct cleave_key_space *space)
 {
@@ -234,17 +306,10 @@ static void set_sizes(struct cleave_key_space *space)
                 space->size_total += size;
             continue;
         }
-        space->size_total += size;
-        uint32_t key = space->design->tables[t].key;
-        for (size_t v = 0; v < space->vertices.count; v++) {
-            struct cleave_key_vertex *vertex = &space->vertices.data[v];
-            if (vertex->class != c)
-                continue;
-            struct cleave_range range = {.low = vertex->value, .high = vertex->value};
-            if (space->classes[c].intervals)
-                cleave__cuts_piece(&space->classes[c].cuts,
-                                   (uint32_t)v - space->classes[c].first_vertex, &range);
-            vertex->size += size * cleave__selectivity(table, key, &range);
+        for (uint32_t which = 0; which < 2; which++) {
+            uint32_t key;
+            if (key_of(space, t, which, &key, &c))
+                add_sizes(space, t, key, c, size);
         }
     }
 }
@@ -275,6 +340,7 @@ void cleave__keys_free(struct cleave_key_space *space)
         CLEAVE_VECTOR_FREE(&space->classes[c].cuts.list);
     free(space->classes);
     free(space->class_of_table);
+    free(space->second_class);
     CLEAVE_VECTOR_FREE(&space->vertices);
     cleave__intern_free(&space->index);
     free(space->offsets);

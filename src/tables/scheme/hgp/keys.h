@@ -34,6 +34,8 @@ struct cleave_key_space {
     uint32_t class_count;
     struct cleave_key_class *classes;
     uint32_t *class_of_table; /* [tables]: CLEAVE_ABSENT: replicated or never shown */
+    uint32_t *second_class;   /* [tables]: of the second copy's key; CLEAVE_ABSENT: one copy */
+    bool twice;               /* some table has a second copy */
     CLEAVE_VECTOR(struct cleave_key_vertex) vertices;
     struct cleave_intern index; /* (class, value hash) -> position in index_vertex = vertex */
     uint64_t *offsets;          /* [transactions + 1] */

@@ -122,6 +122,8 @@ enum cleave_status cleave__hgp_split(struct cleave_hgp *hgp, uint32_t count, boo
                                      uint32_t *cut, struct cleave_error *error)
 {
     *cut = 0;
+    if (hgp->space.twice)
+        return CLEAVE_OK; /* rows with two copies have no exceptions: nothing to split */
     if (!add_residual(hgp))
         return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for refining");
     enum cleave_status status = rebuild(hgp, error);
@@ -152,6 +154,10 @@ enum cleave_status cleave__hgp_split_value(struct cleave_hgp *hgp, uint32_t tabl
                                            const struct cleave_value *value,
                                            struct cleave_error *error)
 {
+    if (hgp->space.twice)
+        return cleave_error_set(error, CLEAVE_UNSUPPORTED,
+                                "rows cannot be split while a table has copies by two keys; forbid "
+                                "those copies first");
     if (!add_residual(hgp))
         return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for refining");
     enum cleave_status status = rebuild(hgp, error);
