@@ -76,6 +76,23 @@ static uint32_t integer_ranges(enum cleave_operator op, int64_t below, int64_t a
     }
 }
 
+/* False and true, each by itself. */
+static uint32_t boolean_ranges(enum cleave_operator op, int64_t constant, struct cleave_range *out)
+{
+    uint32_t n = 0;
+    for (int64_t v = 0; v <= 1; v++) {
+        bool holds = op == CLEAVE_OPERATOR_EQ   ? v == constant
+                     : op == CLEAVE_OPERATOR_NE ? v != constant
+                     : op == CLEAVE_OPERATOR_LT ? v < constant
+                     : op == CLEAVE_OPERATOR_LE ? v <= constant
+                     : op == CLEAVE_OPERATOR_GT ? v > constant
+                                                : v >= constant;
+        if (holds)
+            out[n++] = (struct cleave_range){.low = integer_value(v), .high = integer_value(v)};
+    }
+    return n;
+}
+
 /* A constant past int64 on one side: every integer compares to it alike. */
 static uint32_t beyond_ranges(enum cleave_operator op, bool above_all, struct cleave_range *out)
 {
@@ -153,6 +170,10 @@ static bool compare_ranges(const struct cleave_domain_type *type, enum cleave_op
             *count = integer_ranges(op, floor, floor + 1, 1, out);
         return true;
     case CLEAVE_FAMILY_BOOLEAN:
+        if (value.kind != CLEAVE_INTEGER)
+            return false;
+        *count = boolean_ranges(op, value.integer, out);
+        return true;
     case CLEAVE_FAMILY_TIMESTAMP:
     case CLEAVE_FAMILY_TIMESTAMPTZ:
     case CLEAVE_FAMILY_TIME:
