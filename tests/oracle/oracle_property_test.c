@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "random_layout.h"
 #include "random_sql.h"
 #include "world.h"
 
@@ -66,51 +67,13 @@ static uint32_t row_shard(const struct cleave_layout *layout, uint32_t table, co
     return 0;
 }
 
-static void random_layout(struct property_source *source)
-{
-    struct cleave_layout *layout = &world->layout;
-    layout->shards = 2 + (uint32_t)property_draw(source, 4);
-    layout->map_count = 0;
-    layout->maps = NULL;
-    for (uint32_t t = 0; t < 2; t++) {
-        struct cleave_table_layout *l = &layout->tables[t];
-        const char *name = t ? "b" : "a";
-        *l = (struct cleave_table_layout){.key_column = (uint32_t)property_draw(source, 3)};
-        l->replicated = property_draw(source, 3) == 2;
-        l->map = world_map(world, (enum cleave_map_default)property_draw(source, 4));
-        for (int64_t v = 0; v < SQL_DOMAIN; v++) {
-            if (property_draw(source, 3) == 2)
-                world_entry(world, l->map, v, (uint32_t)property_draw(source, layout->shards));
-        }
-        if (layout->maps[l->map].otherwise == CLEAVE_MAP_RANGE) {
-            for (uint32_t i = 0; i + 1 < layout->shards; i++)
-                world_bound(world, l->map, (int64_t)i + 1 + (int64_t)property_draw(source, 1));
-        }
-        /* Disjoint by construction: each takes its own values of the first column. */
-        uint32_t exceptions = (uint32_t)property_draw(source, 4);
-        static const char *const columns[] = {"x", "y", "z"};
-        uint32_t c0 = (uint32_t)property_draw(source, 3);
-        uint32_t c1 = (c0 + 1 + (uint32_t)property_draw(source, 2)) % 3;
-        int64_t at = 0;
-        for (uint32_t e = 0; e < exceptions && at < SQL_DOMAIN; e++) {
-            int64_t high = at + (int64_t)property_draw(source, 2);
-            int64_t low1 = (int64_t)property_draw(source, SQL_DOMAIN);
-            int64_t high1 = low1 + (int64_t)property_draw(source, 3);
-            world_exception(world, name, columns[c0], world_range(at, high),
-                            property_draw(source, 2) ? columns[c1] : NULL, world_range(low1, high1),
-                            (uint32_t)property_draw(source, layout->shards));
-            at = high + 1;
-        }
-    }
-}
-
 static bool no_shard_missed(struct property_source *source, void *context)
 {
     static struct sql_statement statement;
     struct sql_table tables[2], less[2];
     struct cleave_arena_mark mark = cleave__arena_mark(&world->arena);
     (void)context;
-    random_layout(source);
+    random_layout(source, world);
     sql_random(source, &statement);
     for (int t = 0; t < 2; t++) {
         tables[t].count = (int)property_draw(source, SQL_ROWS_MAX + 1);

@@ -35,6 +35,13 @@ static enum oracle_comparison mirrored(enum oracle_comparison c)
     return to[c];
 }
 
+/* No value at all: what is compared with NULL, say. */
+static struct oracle_node *nothing(struct oracle_program *p, const struct oracle_expr *a)
+{
+    return a->kind == ORACLE_EXPR_VARIABLE ? cleave__oracle_set(p, a->variable, NULL, 0)
+                                           : cleave__oracle_truth(p, false);
+}
+
 static struct oracle_node *below(struct oracle_program *p, uint32_t variable,
                                  struct cleave_value value, bool open)
 {
@@ -64,11 +71,11 @@ static struct oracle_node *compare_fraction(struct oracle_program *p, uint32_t v
     int past = cleave__oracle_floor(number, &at.integer);
     bool is_less = c == ORACLE_LESS || c == ORACLE_LESS_EQUAL;
     if (c == ORACLE_EQUALS)
-        return cleave__oracle_truth(p, false);
+        return cleave__oracle_set(p, variable, NULL, 0);
     if (c == ORACLE_NOT_EQUAL || (past && is_less == (past > 0)))
         return cleave__oracle_null(p, variable, false);
     if (past)
-        return cleave__oracle_truth(p, false);
+        return cleave__oracle_set(p, variable, NULL, 0);
     return is_less ? below(p, variable, at, false) : above(p, variable, at, true);
 }
 
@@ -215,7 +222,7 @@ struct oracle_node *cleave__oracle_compare(struct oracle_program *p, enum oracle
     if (c == ORACLE_OTHER || a->kind == ORACLE_EXPR_UNKNOWN || b->kind == ORACLE_EXPR_UNKNOWN)
         return anything(p);
     if (a->kind == ORACLE_EXPR_NULL || b->kind == ORACLE_EXPR_NULL)
-        return cleave__oracle_truth(p, false);
+        return nothing(p, a->kind == ORACLE_EXPR_NULL ? b : a);
     if (a->kind != ORACLE_EXPR_VARIABLE) {
         const struct oracle_expr *swap = a;
         a = b;
@@ -339,7 +346,7 @@ struct oracle_node *cleave__oracle_like(struct oracle_program *p, const struct o
     char mark = '\\';
     bool marks = true, wild = false;
     if (pattern->kind == ORACLE_EXPR_NULL)
-        return cleave__oracle_truth(p, false);
+        return nothing(p, a);
     if (escape) {
         if (escape->kind != ORACLE_EXPR_LITERAL || escape->value.length > 1)
             return strict;

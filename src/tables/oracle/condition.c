@@ -145,7 +145,7 @@ static struct oracle_node *any_of(struct oracle_program *p, struct oracle_scope 
     if (!body) {
         struct oracle_expr text = cleave__oracle_expr(p, NULL, array);
         if (text.kind == ORACLE_EXPR_NULL)
-            return cleave__oracle_truth(p, false);
+            return cleave__oracle_in(p, a, &text, 1, false);
         return cleave__oracle_elements(p, &text, element, &items, &count)
                    ? cleave__oracle_in(p, a, items, count, negated)
                    : NULL;

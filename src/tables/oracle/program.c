@@ -270,13 +270,12 @@ static int value_order(const void *a, const void *b)
 struct oracle_node *cleave__oracle_set(struct oracle_program *p, uint32_t variable,
                                        struct cleave_value *values, uint32_t count)
 {
-    if (count == 0)
-        return &never;
     struct oracle_node *node = cleave__oracle_node(p, ORACLE_SET);
     if (!node || variable == ORACLE_NONE)
         return &always;
-    qsort(values, count, sizeof *values, value_order);
-    uint32_t kept = 1;
+    if (count)
+        qsort(values, count, sizeof *values, value_order);
+    uint32_t kept = count > 0;
     for (uint32_t i = 1; i < count; i++) {
         if (cleave__value_compare(&values[kept - 1], &values[i]) != 0)
             values[kept++] = values[i];

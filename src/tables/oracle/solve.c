@@ -505,7 +505,7 @@ static bool apply(struct oracle_solver *s, const struct goal *goal)
             return masked;
         return is_relevant(s, v) ? assert_range(s, v, &node->range) : assert_null(s, v, false);
     case ORACLE_NULL:
-        return masked || padded || assert_null(s, v, true);
+        return masked || padded || !is_relevant(s, v) || assert_null(s, v, true);
     case ORACLE_NOT_NULL:
         return masked || (!padded && assert_null(s, v, false));
     case ORACLE_STRICT:
