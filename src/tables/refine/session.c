@@ -131,6 +131,7 @@ static enum cleave_status place_anew(struct cleave_session *session, struct clea
     if (session->placed)
         cleave__hgp_free(&session->hgp);
     session->placed = false;
+    session->dirty = true; /* until all of it went well */
     enum cleave_status status = cleave__hgp_begin(&session->input, &session->hgp, error);
     if (status)
         return status;
@@ -143,6 +144,18 @@ static enum cleave_status place_anew(struct cleave_session *session, struct clea
     return status;
 }
 
+/* The table's entry among the decisions in force, or its place at the end. */
+static uint32_t find_entry(const struct cleave_steer *steer, const struct cleave_schema *schema,
+                           uint32_t table)
+{
+    uint32_t i = 0;
+    while (i < steer->table_count &&
+           cleave__schema_table(schema, steer->tables[i].table, strlen(steer->tables[i].table)) !=
+               table)
+        i++;
+    return i;
+}
+
 /* Forbids the largest table with copies its copies; false when there is none. */
 static bool forbid_copy(struct cleave_session *session, const char **name)
 {
@@ -151,9 +164,9 @@ static bool forbid_copy(struct cleave_session *session, const char **name)
     double most = -1;
     for (uint32_t t = 0; t < schema->table_count; t++) {
         double size = schema->tables[t].rows * cleave__row_weight(schema, t);
-        bool wanted = false;
-        for (uint32_t i = 0; i < session->effective.table_count; i++)
-            wanted |= strcmp(session->effective.tables[i].table, schema->tables[t].name) == 0;
+        uint32_t entry = find_entry(&session->effective, schema, t);
+        bool wanted = entry < session->effective.table_count &&
+                      session->effective.tables[entry].replicate != CLEAVE_REPLICATE_AUTO;
         bool copied = session->hgp.design.tables[t].replicated ||
                       session->hgp.space.second_class[t] != CLEAVE_ABSENT;
         if (copied && !wanted && size > most) {
@@ -170,10 +183,12 @@ static bool forbid_copy(struct cleave_session *session, const char **name)
         return false;
     if (count)
         memcpy(tables, session->effective.tables, count * sizeof *tables);
-    tables[count] = (struct cleave_table_steer){.table = schema->tables[largest].name,
-                                                .replicate = CLEAVE_REPLICATE_NEVER};
+    uint32_t entry = find_entry(&session->effective, schema, largest);
+    if (entry == count)
+        tables[entry] = (struct cleave_table_steer){.table = schema->tables[largest].name};
+    tables[entry].replicate = CLEAVE_REPLICATE_NEVER;
     session->effective.tables = tables;
-    session->effective.table_count = count + 1;
+    session->effective.table_count = entry == count ? count + 1 : count;
     *name = schema->tables[largest].name;
     return true;
 }
@@ -281,6 +296,7 @@ static enum cleave_status finish(struct cleave_session *session, const char *act
         status = cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for the placement");
     if (status) {
         cleave__lookup_release(placement.lookup);
+        session->dirty = true; /* the groups changed, and no placement shows it */
         return status;
     }
     const struct cleave_evaluation *e = &placement.evaluation;
@@ -323,11 +339,10 @@ enum cleave_status cleave_session_iterate(struct cleave_session *session,
     if (session->dirty) {
         session->effective = *cleave__session_steer(session);
         status = place_anew(session, error);
-        /* Results under other decisions are not comparable: the best starts over. */
-        session->best = (uint32_t)session->placements.count;
         snprintf(action, sizeof action, "placed anew");
         if (!status)
             status = finish(session, action, result, error);
+        /* Results under other decisions are not comparable: the best starts over. */
         if (!status)
             session->best = (uint32_t)session->placements.count - 1;
         return status;

@@ -210,7 +210,7 @@ enum cleave_status cleave__place_hgp(const struct cleave_scheme_input *input,
                                    error);
         if (!status)
             status = cleave__hgp_regroup(&hgp, &balanced, error);
-        if (cut == 0)
+        if (!status && cut == 0)
             break;
     }
     if (!status)
