@@ -28,11 +28,12 @@ struct cleave_hypergraph {
 /* Builds from nets in compressed form. `vertex_weight` NULL: all 1 (then weights must be 1);
  * `net_weight` NULL: all 1. Repeated pins within a net are dropped (first kept). Inputs are copied.
  * O(pins). The result is the caller's to free. */
-CLEAVE_API enum cleave_status
-cleave_hypergraph_new(uint32_t vertices, uint32_t nets, const uint64_t *net_offset,
-                      const uint32_t *pin, uint32_t weights, const int64_t *vertex_weight,
-                      const int64_t *net_weight, struct cleave_hypergraph **out,
-                      struct cleave_error *error);
+CLEAVE_API enum cleave_status cleave_hypergraph_new(uint32_t vertices, uint32_t nets,
+                                                    const uint64_t *net_offset, const uint32_t *pin,
+                                                    uint32_t weights, const int64_t *vertex_weight,
+                                                    const int64_t *net_weight,
+                                                    struct cleave_hypergraph **out,
+                                                    struct cleave_error *error);
 CLEAVE_API void cleave_hypergraph_free(struct cleave_hypergraph *hypergraph);
 /* Tests every invariant; CLEAVE_CORRUPT with the first broken one. O(pins). */
 CLEAVE_API enum cleave_status cleave_hypergraph_check(const struct cleave_hypergraph *hypergraph,
@@ -47,9 +48,9 @@ CLEAVE_API enum cleave_status cleave_hypergraph_read_hgr(const char *path,
 CLEAVE_API enum cleave_status cleave_hypergraph_read_graph(const char *path,
                                                            struct cleave_hypergraph **out,
                                                            struct cleave_error *error);
-CLEAVE_API enum cleave_status cleave_hypergraph_write_hgr(const struct cleave_hypergraph *hypergraph,
-                                                          const char *path,
-                                                          struct cleave_error *error);
+CLEAVE_API enum cleave_status
+cleave_hypergraph_write_hgr(const struct cleave_hypergraph *hypergraph, const char *path,
+                            struct cleave_error *error);
 /* A fix file: one number a vertex, a block or -1 (free). `*out` is malloc'd, [vertices]. */
 CLEAVE_API enum cleave_status cleave_fix_read(const char *path, uint32_t vertices, int32_t **out,
                                               struct cleave_error *error);

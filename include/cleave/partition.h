@@ -15,18 +15,19 @@ enum cleave_objective { CLEAVE_CUT, CLEAVE_KM1 };
 
 /* Zero-initialise, then set what matters. All pointers are borrowed for the call. */
 struct cleave_partition_options {
-    uint32_t blocks;  /* k, 1..; required */
-    double epsilon;   /* allowed overweight of a block, each constraint; 0.03 is usual */
+    uint32_t blocks;        /* k, 1..; required */
+    double epsilon;         /* allowed overweight of a block, each constraint; 0.03 is usual */
     const double *epsilons; /* [W], per constraint; NULL: `epsilon` for all */
     enum cleave_objective objective;
-    const char *placer; /* registry name ("multilevel", "hash", "range", "round-robin"); NULL: multilevel */
+    const char *
+        placer; /* registry name ("multilevel", "hash", "range", "round-robin"); NULL: multilevel */
     const double *target_share; /* [blocks], positive, any scale; NULL: equal shares */
     const int32_t *fixed;       /* [vertices]: block or CLEAVE_FREE; NULL: none */
     const uint32_t *warm_start; /* [vertices]: an earlier answer to start from; NULL: none */
     bool warm_refine_only;      /* with warm_start: refine it, no fresh start beside it */
     int64_t migration_budget;   /* with warm_start: most weight (first constraint) that may leave
                                    its old block; 0: no limit */
-    const uint32_t *together;   /* [vertices]: vertices of one non-zero number stay together; NULL */
+    const uint32_t *together; /* [vertices]: vertices of one non-zero number stay together; NULL */
     const uint32_t (*apart)[2]; /* pairs kept in different blocks */
     uint32_t apart_count;
     uint32_t starts; /* independent tries, best kept; 0: the preset's own number */
@@ -52,11 +53,10 @@ CLEAVE_API enum cleave_status cleave_partition(const struct cleave_hypergraph *h
                                                struct cleave_error *error);
 
 /* Independent recount of a placement: cut, km1, imbalance, balanced. O(pins). */
-CLEAVE_API enum cleave_status cleave_partition_measure(const struct cleave_hypergraph *hypergraph,
-                                                       const struct cleave_partition_options *options,
-                                                       const uint32_t *block,
-                                                       struct cleave_partition_result *result,
-                                                       struct cleave_error *error);
+CLEAVE_API enum cleave_status
+cleave_partition_measure(const struct cleave_hypergraph *hypergraph,
+                         const struct cleave_partition_options *options, const uint32_t *block,
+                         struct cleave_partition_result *result, struct cleave_error *error);
 
 /* One row a placer, from the registry; index 0.. until NULL is returned. */
 struct cleave_placer_info {

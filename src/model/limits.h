@@ -4,8 +4,9 @@
 
 #include <stdint.h>
 
-#define CLEAVE__WEIGHT_SUM_MAX (INT64_C(1) << 60) /* per constraint; also net weights times pins   \
-                                                   */
-#define CLEAVE__VERTICES_MAX 2147483646u          /* blocks and fixed vertices are int32 */
+#define CLEAVE__WEIGHT_SUM_MAX                                                                     \
+    (INT64_C(1) << 60)                   /* per constraint; also net weights times pins            \
+                                          */
+#define CLEAVE__VERTICES_MAX 2147483646u /* blocks and fixed vertices are int32 */
 
 #endif

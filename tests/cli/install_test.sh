@@ -30,8 +30,9 @@ embed=$source_root/tests/cli/embed/embed.c
     fail "the shared library does not link"
 [ "$(LD_LIBRARY_PATH=$lib ./shared)" = "cut 1" ] || fail "the embedding program, shared"
 
-# Static: our archive, other libraries as they are.
-libs=$(pkg-config --static --libs cleave | sed 's/-lcleave\b/-l:libcleave.a/')
+# Static: our archive; the libraries it needs as they are (Debian's libpq cannot be linked statically).
+libs="-L$lib -l:libcleave.a $(pkg-config --libs $(pkg-config --print-requires-private cleave | cut -d' ' -f1))"
+libs="$libs $(sed -n 's/^Libs.private: *//p' "$pc")"
 "${compiler[@]}" -std=c11 $flags "$embed" -o static $libs || fail "the static library does not link"
 [ "$(./static)" = "cut 1" ] || fail "the embedding program, static"
 if ldd static | grep -q libcleave; then fail "the static program loads the shared library"; fi

@@ -43,7 +43,7 @@ struct cleave_statement {
     struct cleave_access *accesses;
     uint32_t unknown_tables; /* references to relations that the schema lacks (catalogs included) */
     uint32_t opaque;         /* 1 when it may touch more than the accesses say (DO, functions) */
-    uint32_t template_id;    /* dense, per analyzer; equal for statements that differ in constants */
+    uint32_t template_id; /* dense, per analyzer; equal for statements that differ in constants */
 };
 
 #endif
