@@ -207,6 +207,55 @@ static void run(uint32_t asked_count, unsigned kind)
     free(asked);
 }
 
+/* Boxes of a table like TPC-C's stock: 10 warehouses by entry, and rows of it that live elsewhere.
+ */
+static void run_exceptions(uint32_t count)
+{
+    struct cleave_column columns[2] = {{.name = "w", .type_name = "int"},
+                                       {.name = "i", .type_name = "int"}};
+    columns[0].type = columns[1].type = CLEAVE_TYPE_INTEGER;
+    columns[0].not_null = columns[1].not_null = true;
+    struct cleave_table table = {.name = "stock", .column_count = 2, .columns = columns};
+    struct cleave_schema schema = {.tables = &table, .table_count = 1};
+    struct cleave_key_map map = {.otherwise = CLEAVE_MAP_ROUND_ROBIN};
+    struct cleave_exception *exceptions = must(malloc((count + 1) * sizeof *exceptions));
+    struct cleave_random random;
+    cleave__random_seed(&random, 3);
+    for (uint32_t i = 0; i < count; i++) {
+        struct cleave_value w = {.kind = CLEAVE_INTEGER, .integer = i % 10 + 1};
+        struct cleave_value item = {.kind = CLEAVE_INTEGER, .integer = (i / 10) * 7 + 1};
+        exceptions[i] = (struct cleave_exception){2, {0, 1}, {{w, w, 0}, {item, item, 0}}, 0};
+        exceptions[i].shard = (uint32_t)cleave__random_below(&random, SHARDS);
+    }
+    struct cleave_table_layout placed = {.exception_count = count, .exceptions = exceptions};
+    struct cleave_layout layout = {&schema, SHARDS, &placed, 1, &map, NULL};
+    struct cleave_lookup *lookup;
+    if (cleave__lookup_build(&layout, &lookup, NULL) != CLEAVE_OK)
+        exit(1);
+    double times[3] = {0};
+    uint64_t sink = 0;
+    for (uint32_t kind = 0; kind < 3; kind++) {
+        enum { BOXES = 1 << 20 };
+        double start = now();
+        for (uint32_t i = 0; i < BOXES; i++) {
+            struct cleave_value w = {.kind = CLEAVE_INTEGER}, item = w;
+            w.integer = (int64_t)cleave__random_below(&random, 10) + 1;
+            item.integer = (int64_t)cleave__random_below(&random, 100000) + 1;
+            struct cleave_range ranges[2] = {{w, w, 0}, {item, item, 0}};
+            struct cleave_term terms[2] = {{0, 1, &ranges[0]}, {1, 1, &ranges[1]}};
+            struct cleave_box box = {kind == 0 ? 2 : 1, kind == 2 ? terms + 1 : terms};
+            struct cleave_shardset set = {{0}};
+            cleave__lookup_box(lookup, 0, &box, false, &set);
+            sink += cleave__shardset_first(&set);
+        }
+        times[kind] = (now() - start) / BOXES;
+    }
+    printf("%9u  %8.1f ns  %8.1f ns  %8.1f ns  %6.2f%s\n", count, times[0], times[1], times[2],
+           count ? (double)cleave__lookup_bytes(lookup) / count : 0.0, sink ? "" : " ");
+    cleave__lookup_release(lookup);
+    free(exceptions);
+}
+
 int main(int argc, char **argv)
 {
     static const uint32_t usual[] = {10000, 1000000, 10000000};
@@ -220,5 +269,8 @@ int main(int argc, char **argv)
         for (int i = 1; i < argc; i++)
             run((uint32_t)strtoul(argv[i], NULL, 10), kind);
     }
+    printf("\nexceptions  key, column    key only  column only   bytes an exception\n");
+    for (uint32_t count = 0; count <= 100000; count = count ? count * 10 : 100)
+        run_exceptions(count);
     return 0;
 }

@@ -1,7 +1,7 @@
 /* A layout with every rule, for fdw_test.sh: its foreign partitions as DDL, the shards' own DDL, or
  * rows with the shard where the lookup table puts them ("-" when PostgreSQL's hash decides).
  *
- *   fdw_print ddl HOST PORT | fdw_print shard | fdw_print rows   */
+ *   fdw_print ddl HOST PORT | fdw_print shard | fdw_print rows | fdw_print file PATH   */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,6 +133,9 @@ int main(int argc, char **argv)
         fputs(sql, stdout);
         free(sql);
     }
+    if (strcmp(argv[1], "file") == 0 && argc == 3 &&
+        cleave__lookup_write(lookup, argv[2], &error) != CLEAVE_OK)
+        return 2;
     for (uint32_t t = 0; t < TABLES; t++) {
         if (strcmp(argv[1], "shard") == 0)
             printf("CREATE TABLE IF NOT EXISTS %s (\"select\" %s%s, note varchar(40));\n",

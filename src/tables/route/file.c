@@ -154,7 +154,7 @@ static enum cleave_status read_image(int file, const char *path, uint8_t **out, 
     size_t got;
     if (!read_all(file, header, sizeof header, &got))
         return io_error(error, path, "cannot read");
-    uint64_t total;
+    uint64_t total = 0;
     enum cleave_status status = cleave__image_header(header, got, path, &total, error);
     if (status != CLEAVE_OK)
         return status;

@@ -243,7 +243,7 @@ static enum cleave_status decode_section(struct cleave_lookup *lookup, uint32_t 
 static enum cleave_status decode_all(struct cleave_lookup *lookup, const char *name,
                                      struct cleave_error *error)
 {
-    uint64_t total, offset = CLEAVE_IMAGE_HEADER;
+    uint64_t total = 0, offset = CLEAVE_IMAGE_HEADER;
     const uint8_t *bytes = lookup->bytes;
     enum cleave_status status = cleave__image_header(bytes, lookup->size, name, &total, error);
     if (status != CLEAVE_OK)
