@@ -268,6 +268,8 @@ struct oracle_node *cleave__oracle_distinct(struct oracle_program *p, const stru
         return anything(p);
     struct oracle_node *node =
         compare_value(p, a->variable, same ? ORACLE_EQUALS : ORACLE_NOT_EQUAL, value);
+    if (same && node->op == ORACLE_RANGE)
+        node->lax = true;
     if (same || node->op == ORACLE_TRUE)
         return node;
     return cleave__oracle_join(p, ORACLE_OR, node, cleave__oracle_null(p, a->variable, true));

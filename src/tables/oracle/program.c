@@ -55,7 +55,8 @@ uint32_t cleave__oracle_side(struct oracle_program *p, uint32_t block)
 uint32_t cleave__oracle_reference(struct oracle_program *p, uint32_t table, uint32_t block)
 {
     return ADD(p, references,
-               (struct oracle_reference){.table = table, .block = block, .side = p->side});
+               (struct oracle_reference){
+                   .table = table, .block = block, .side = p->side, .old = ORACLE_NONE});
 }
 
 void cleave__oracle_target(struct oracle_program *p, uint32_t reference, uint32_t block, bool write,
@@ -214,6 +215,8 @@ struct oracle_node *cleave__oracle_equal(struct oracle_program *p, enum oracle_o
         return &always;
     node->variable = a;
     node->other = b;
+    p->variables.data[a].loose |= op == ORACLE_SAME;
+    p->variables.data[b].loose |= op == ORACLE_SAME;
     uint32_t pa = pool_shorten(p, a), pb = pool_shorten(p, b);
     if (pa < pb)
         p->variables.data[pb].pool = pa;

@@ -44,6 +44,7 @@ enum oracle_op {
 struct oracle_node {
     enum oracle_op op;
     uint32_t variable, other;
+    bool lax; /* RANGE: made by IS NOT DISTINCT FROM; does not rule out padding by a join */
     uint32_t side[2];
     uint32_t block;
     uint32_t count; /* of children or values */
@@ -60,6 +61,7 @@ struct oracle_variable {
     enum oracle_sort sort;
     uint32_t block;        /* whose rows it belongs to */
     const char *type_name; /* as declared; may be NULL */
+    bool loose;            /* the same as another, NULLs included */
     bool null_named;       /* some condition asks whether it is NULL */
     uint32_t side;         /* innermost nullable side it belongs to, or ORACLE_NONE */
     uint32_t pool;         /* union-find parent: variables that some equality ties together */
@@ -74,6 +76,7 @@ struct oracle_reference {
     uint32_t table;
     uint32_t block;
     uint32_t side;
+    uint32_t old; /* the row this one is made of by UPDATE, or ORACLE_NONE */
     struct oracle_slot *slots;
 };
 

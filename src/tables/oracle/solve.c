@@ -16,8 +16,10 @@
 
 enum { STEPS_MAX = 20000, BRANCH_DEPTH_MAX = 400 };
 
-/* ASKED_NULL: the question's own, which comparing two columns does not contradict. */
-enum nullness { EITHER, IS_NULL, NOT_NULL, ASKED_NULL };
+/* Nullness of a class. PADDED by an outer join, or IS_NULL by the question or a condition. THERE:
+ * compared with another column, which rules out padding, but is not taken to rule out the row's own
+ * NULL. NOT_NULL rules out both. */
+enum nullness { EITHER, PADDED, IS_NULL, THERE, NOT_NULL };
 
 struct known { /* about a class, kept at its root */
     uint32_t parent;
@@ -52,6 +54,7 @@ struct oracle_solver {
     uint32_t outer_side;              /* outermost padded side around the target, or ORACLE_NONE */
     CLEAVE_VECTOR(uint32_t) relevant; /* by pool: target_round of the last target it bears on */
     uint32_t target_round;
+    uint32_t reference;            /* the target's */
     CLEAVE_VECTOR(uint32_t) chain; /* blocks from the target's outwards */
     CLEAVE_VECTOR(struct start) starts;
     CLEAVE_VECTOR(struct known) known;
@@ -102,9 +105,12 @@ enum cleave_status cleave__oracle_solver_start(struct oracle_solver *s,
         memset(s->relevant.data, 0, s->relevant.count * sizeof *s->relevant.data);
         s->target_round = 1;
     }
-    for (const struct oracle_slot *slot = program->references.data[target->reference].slots; slot;
-         slot = slot->next)
-        s->relevant.data[cleave__oracle_pool(program, slot->variable)] = s->target_round;
+    for (uint32_t r = target->reference; r != ORACLE_NONE; r = program->references.data[r].old) {
+        for (const struct oracle_slot *slot = program->references.data[r].slots; slot;
+             slot = slot->next)
+            s->relevant.data[cleave__oracle_pool(program, slot->variable)] = s->target_round;
+    }
+    s->reference = target->reference;
     s->chain.count = s->starts.count = 0;
     s->padded = s->outer_side = ORACLE_NONE;
     s->target_side = program->references.data[target->reference].side;
@@ -261,30 +267,35 @@ static bool narrow(struct cleave_range *a, const struct cleave_range *b, bool in
     return order < 0 || (order == 0 && !(a->flags & (CLEAVE_LOW_OPEN | CLEAVE_HIGH_OPEN)));
 }
 
-static bool assert_null(struct oracle_solver *s, uint32_t variable, bool is_null)
+static bool combine(enum nullness a, enum nullness b, enum nullness *out)
+{
+    if (a > b) {
+        enum nullness swap = a;
+        a = b;
+        b = swap;
+    }
+    *out = b;
+    if (a == EITHER || a == b || a == THERE)
+        return true;
+    *out = a;
+    return (a == PADDED && b == IS_NULL) || (a == IS_NULL && b == THERE);
+}
+
+static bool assert_nullness(struct oracle_solver *s, uint32_t variable, enum nullness wanted)
 {
     uint32_t root;
-    enum nullness wanted = is_null ? IS_NULL : NOT_NULL;
+    enum nullness after;
     struct known *k = root_of(s, variable, &root);
-    if (k->null == wanted || (is_null && k->null == ASKED_NULL))
-        return true;
-    if (k->null != EITHER || !save(s, root))
+    if (!combine(k->null, wanted, &after) || (after != k->null && !save(s, root)))
         return false;
-    k->null = wanted;
+    k->null = after;
     return true;
 }
 
-/* Two columns are compared: neither may be NULL, but see ASKED_NULL. */
-static bool assert_there(struct oracle_solver *s, uint32_t variable)
+static bool is_padding(struct oracle_solver *s, uint32_t variable)
 {
     uint32_t root;
-    return root_of(s, variable, &root)->null == ASKED_NULL || assert_null(s, variable, false);
-}
-
-static bool is_asked_null(struct oracle_solver *s, uint32_t variable)
-{
-    uint32_t root;
-    return root_of(s, variable, &root)->null == ASKED_NULL;
+    return root_of(s, variable, &root)->null == PADDED;
 }
 
 static bool assert_range(struct oracle_solver *s, uint32_t variable,
@@ -292,9 +303,10 @@ static bool assert_range(struct oracle_solver *s, uint32_t variable,
 {
     uint32_t root;
     struct known *k = root_of(s, variable, &root);
-    if (k->null == IS_NULL || k->null == ASKED_NULL || !save(s, root))
+    enum nullness after;
+    if (!combine(k->null, NOT_NULL, &after) || !save(s, root))
         return false;
-    k->null = NOT_NULL;
+    k->null = after;
     return narrow(&k->range, range, k->integer);
 }
 
@@ -305,13 +317,10 @@ static bool assert_same(struct oracle_solver *s, uint32_t a, uint32_t b)
     struct known *ka = root_of(s, a, &ra), *kb = root_of(s, b, &rb);
     if (ra == rb)
         return true;
-    bool null_a = ka->null == IS_NULL || ka->null == ASKED_NULL;
-    bool null_b = kb->null == IS_NULL || kb->null == ASKED_NULL;
-    if ((null_a && kb->null == NOT_NULL) || (ka->null == NOT_NULL && null_b) || !save(s, ra) ||
-        !save(s, rb))
+    enum nullness after;
+    if (!combine(ka->null, kb->null, &after) || !save(s, ra) || !save(s, rb))
         return false;
-    if (ka->null == EITHER || kb->null == ASKED_NULL)
-        ka->null = kb->null;
+    ka->null = after;
     ka->integer = ka->integer || kb->integer;
     kb->parent = ra;
     return narrow(&ka->range, &kb->range, ka->integer);
@@ -363,6 +372,19 @@ static bool is_relevant(const struct oracle_solver *s, uint32_t variable)
     return s->relevant.data[cleave__oracle_pool(s->program, variable)] == s->target_round;
 }
 
+/* One of the target's own columns (or, of a row that UPDATE makes, of the row before). */
+static bool is_own(const struct oracle_solver *s, uint32_t variable)
+{
+    for (uint32_t r = s->reference; r != ORACLE_NONE; r = s->program->references.data[r].old) {
+        for (const struct oracle_slot *slot = s->program->references.data[r].slots; slot;
+             slot = slot->next) {
+            if (slot->variable == variable)
+                return true;
+        }
+    }
+    return false;
+}
+
 static bool target_within(const struct oracle_solver *s, uint32_t side)
 {
     return cleave__oracle_side_within(s->program, s->target_side, side);
@@ -373,7 +395,7 @@ static bool assert_side_null(struct oracle_solver *s, uint32_t side)
 {
     for (size_t v = 0; v < s->program->variables.count; v++) {
         if (cleave__oracle_side_within(s->program, s->program->variables.data[v].side, side) &&
-            !assert_null(s, (uint32_t)v, true))
+            !assert_nullness(s, (uint32_t)v, PADDED))
             return false;
         s->steps++;
     }
@@ -389,7 +411,7 @@ static bool set_possible(struct oracle_solver *s, const struct oracle_node *node
     uint32_t low = 0, high = node->count;
     *first = 0;
     *last = node->count;
-    if (k->null == IS_NULL || k->null == ASKED_NULL)
+    if (k->null == IS_NULL || k->null == PADDED)
         return false;
     if (!(k->range.flags & CLEAVE_LOW_UNBOUNDED)) {
         bool open = k->range.flags & CLEAVE_LOW_OPEN;
@@ -502,25 +524,32 @@ static bool apply(struct oracle_solver *s, const struct goal *goal)
     switch (node->op) {
     case ORACLE_RANGE:
         if (masked || padded)
-            return masked;
-        return is_relevant(s, v) ? assert_range(s, v, &node->range) : assert_null(s, v, false);
+            return masked || node->lax;
+        if (node->lax && is_padding(s, v))
+            return true;
+        return is_relevant(s, v) ? assert_range(s, v, &node->range)
+                                 : assert_nullness(s, v, NOT_NULL);
     case ORACLE_NULL:
-        return masked || padded || !is_relevant(s, v) || assert_null(s, v, true);
+        if (masked || padded || !is_relevant(s, v))
+            return true;
+        /* What equals a column of the row is not NULL, unless it is only the same. */
+        return (is_own(s, v) || s->program->variables.data[v].loose) &&
+               assert_nullness(s, v, IS_NULL);
     case ORACLE_NOT_NULL:
-        return masked || (!padded && assert_null(s, v, false));
+        return masked || (!padded && assert_nullness(s, v, NOT_NULL));
     case ORACLE_STRICT:
     case ORACLE_EQUAL:
         if ((padded && !masked) || (other_padded && !other_masked) ||
-            !(masked || assert_there(s, v)) ||
-            !(w == ORACLE_NONE || other_masked || assert_there(s, w)))
+            !(masked || assert_nullness(s, v, THERE)) ||
+            !(w == ORACLE_NONE || other_masked || assert_nullness(s, w, THERE)))
             return false;
-        return node->op == ORACLE_STRICT || masked || other_masked || is_asked_null(s, v) ||
-               is_asked_null(s, w) || assert_same(s, v, w);
+        return node->op == ORACLE_STRICT || masked || other_masked || assert_same(s, v, w);
     case ORACLE_SAME:
         if (masked || other_masked)
             return true;
         if (padded || other_padded)
-            return (padded || assert_null(s, v, true)) && (other_padded || assert_null(s, w, true));
+            return (padded || assert_nullness(s, v, PADDED)) &&
+                   (other_padded || assert_nullness(s, w, PADDED));
         return assert_same(s, v, w);
     default:
         return true;
@@ -556,8 +585,8 @@ static bool search(struct oracle_solver *s, const struct goal *todo, const struc
             if (is_masked(s, goal, node->variable))
                 continue;
             if (!is_relevant(s, node->variable)) {
-                result =
-                    !is_padded(s, goal, node->variable) && assert_null(s, node->variable, false);
+                result = !is_padded(s, goal, node->variable) &&
+                         assert_nullness(s, node->variable, NOT_NULL);
                 continue;
             }
             if (is_padded(s, goal, node->variable) || !set_possible(s, node, &first, &last)) {
@@ -583,7 +612,8 @@ out:
 
 static bool assert_cell(struct oracle_solver *s, uint32_t variable, const struct oracle_cell *cell)
 {
-    return cell->is_null ? assert_null(s, variable, true) : assert_range(s, variable, &cell->range);
+    return cell->is_null ? assert_nullness(s, variable, IS_NULL)
+                         : assert_range(s, variable, &cell->range);
 }
 
 static bool ask_once(struct oracle_solver *s, const uint32_t *variables,

@@ -211,6 +211,7 @@ static void move_row(struct oracle_program *p, struct oracle_scope *scope, uint3
         return;
     }
     p->references.data[fresh].side = p->references.data[old].side;
+    p->references.data[fresh].old = old;
     json_array_foreach(assignments, i, item)
     {
         const json_t *target = cleave__oracle_is(item, "ResTarget");
