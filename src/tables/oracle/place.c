@@ -16,7 +16,13 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { KEY_VALUES_MAX = 4096, OTHER_VALUES_MAX = 64, COMBINATIONS_MAX = 4096, COLUMNS_MAX = 64 };
+enum {
+    KEY_VALUES_MAX = 4096,
+    OTHER_VALUES_MAX = 64,
+    COMBINATIONS_MAX = 4096,
+    COLUMNS_MAX = 64,
+    ASKED_MAX = 100000
+};
 
 struct dimension {
     uint32_t column, variable; /* variable ORACLE_NONE: the statement does not name it */
@@ -293,18 +299,40 @@ static void take_apart(struct place *p, uint32_t at)
 
 /* --- combinations of cells --- */
 
+/* Columns of one row that the statement equates are asked about one by one: conditions narrow each,
+ * but are not taken to tie them together. */
 static bool ask(struct place *p)
 {
-    uint32_t variables[COLUMNS_MAX], count = 0;
+    uint32_t variables[COLUMNS_MAX];
     const struct oracle_cell *cells[COLUMNS_MAX];
-    for (uint32_t i = 0; i < p->count; i++) {
-        const struct dimension *d = &p->dimensions[i];
-        if (d->asked && d->variable != ORACLE_NONE) {
-            variables[count] = d->variable;
-            cells[count++] = &d->now;
+    for (uint32_t first = 0; first < p->count; first++) {
+        const struct dimension *f = &p->dimensions[first];
+        uint32_t count = 0;
+        bool clash = false;
+        if (!f->asked || f->variable == ORACLE_NONE)
+            continue;
+        variables[count] = f->variable;
+        cells[count++] = &f->now;
+        for (uint32_t i = 0; i < p->count; i++) {
+            const struct dimension *d = &p->dimensions[i];
+            bool tied = false;
+            if (i == first || !d->asked || d->variable == ORACLE_NONE)
+                continue;
+            for (uint32_t k = 0; k < count && !tied; k++)
+                tied = cleave__oracle_pool(p->program, variables[k]) ==
+                       cleave__oracle_pool(p->program, d->variable);
+            clash |= tied;
+            if (!tied) {
+                variables[count] = d->variable;
+                cells[count++] = &d->now;
+            }
         }
+        if (!cleave__oracle_solver_ask(p->solver, variables, cells, count, &p->status))
+            return false;
+        if (!clash) /* all at once */
+            return true;
     }
-    return cleave__oracle_solver_ask(p->solver, variables, cells, count, &p->status);
+    return true;
 }
 
 /* The number in a derived column's text. */
@@ -346,61 +374,155 @@ static bool derive(const struct cleave_derived_key *derived, const struct oracle
     return true;
 }
 
-static void combine(struct place *p, uint32_t at);
+/* What the conditions allow, dimension by dimension: the cells of one, and for each what they allow
+ * of the next. Neighbouring cells that allow the same are one piece, as a range is one piece. */
+struct allowed {
+    uint32_t count;
+    struct oracle_cell *cells;
+    struct allowed **next; /* NULL after the last dimension */
+};
 
-static void combine_key(struct place *p)
+static bool is_adjacent(const struct oracle_cell *a, const struct oracle_cell *b)
 {
-    struct dimension *key = &p->dimensions[p->key];
-    bool listed = true, any = false;
-    struct cleave_value number;
-    const struct dimension *teller = NULL;
-    for (uint32_t i = 0; i < p->key && !teller; i++) {
-        if (derive(p->dimensions[i].derived, &p->dimensions[i].now, &number))
-            teller = &p->dimensions[i];
-    }
-    key->asked = true;
-    for (uint32_t c = 0; c < key->cell_count && teller && !done(p); c++) {
-        key->now = key->cells[c];
-        if (ask(p)) {
-            any = true;
-            listed = listed && is_listed(&key->now);
-        }
-    }
-    if (teller && any && !listed) {
-        key->now = (struct oracle_cell){.range = {.low = number, .high = number}};
-        key->asked = false;
-        combine(p, p->key + 1);
-        return;
-    }
-    for (uint32_t c = 0; c < key->cell_count && !done(p); c++) {
-        key->now = key->cells[c];
-        if (p->count == 1 || ask(p))
-            combine(p, p->key + 1);
-    }
-    key->asked = false;
+    if (a->is_null || b->is_null || a->range.flags & CLEAVE_HIGH_UNBOUNDED ||
+        b->range.flags & CLEAVE_LOW_UNBOUNDED)
+        return false;
+    bool a_open = a->range.flags & CLEAVE_HIGH_OPEN, b_open = b->range.flags & CLEAVE_LOW_OPEN;
+    if (a->range.high.kind == CLEAVE_INTEGER && b->range.low.kind == CLEAVE_INTEGER && !a_open &&
+        !b_open)
+        return a->range.high.integer != INT64_MAX &&
+               a->range.high.integer + 1 == b->range.low.integer;
+    return a_open != b_open && cleave__value_compare(&a->range.high, &b->range.low) == 0;
 }
 
-static void combine(struct place *p, uint32_t at)
+static bool same_cell(const struct oracle_cell *a, const struct oracle_cell *b)
 {
-    if (done(p))
-        return;
+    if (a->is_null || b->is_null)
+        return a->is_null && b->is_null;
+    return a->range.flags == b->range.flags &&
+           (a->range.flags & CLEAVE_LOW_UNBOUNDED ||
+            cleave__value_compare(&a->range.low, &b->range.low) == 0) &&
+           (a->range.flags & CLEAVE_HIGH_UNBOUNDED ||
+            cleave__value_compare(&a->range.high, &b->range.high) == 0);
+}
+
+static bool same_allowed(const struct allowed *a, const struct allowed *b)
+{
+    if (a == b)
+        return true;
+    if (!a || !b || a->count != b->count)
+        return false;
+    for (uint32_t i = 0; i < a->count; i++) {
+        if (!same_cell(&a->cells[i], &b->cells[i]) || !same_allowed(a->next[i], b->next[i]))
+            return false;
+    }
+    return true;
+}
+
+static void allow(struct allowed *list, const struct oracle_cell *cell, struct allowed *next)
+{
+    if (list->count) {
+        struct oracle_cell *last = &list->cells[list->count - 1];
+        if ((last->between || cell->between) && is_adjacent(last, cell) &&
+            same_allowed(list->next[list->count - 1], next)) {
+            last->between = true;
+            last->range.high = cell->range.high;
+            last->range.flags =
+                (uint8_t)((last->range.flags & (CLEAVE_LOW_OPEN | CLEAVE_LOW_UNBOUNDED)) |
+                          (cell->range.flags & (CLEAVE_HIGH_OPEN | CLEAVE_HIGH_UNBOUNDED)));
+            return;
+        }
+    }
+    list->cells[list->count] = *cell;
+    list->next[list->count++] = next;
+}
+
+/* The number that some derived column's cell tells. */
+static bool told(const struct place *p, struct oracle_cell *key)
+{
+    struct cleave_value number;
+    for (uint32_t i = 0; i < p->key; i++) {
+        if (derive(p->dimensions[i].derived, &p->dimensions[i].now, &number)) {
+            *key = (struct oracle_cell){.range = {.low = number, .high = number}};
+            return true;
+        }
+    }
+    return false;
+}
+
+static struct allowed *find_allowed(struct place *p, uint32_t at)
+{
+    if (at == p->count || p->status != CLEAVE_OK)
+        return NULL;
+    struct dimension *d = &p->dimensions[at];
+    struct allowed *list = cleave__arena_zalloc(p->program->arena, sizeof *list);
+    if (list) {
+        list->cells =
+            cleave__arena_array(p->program->arena, d->cell_count + 1, sizeof *list->cells);
+        list->next = cleave__arena_array(p->program->arena, d->cell_count + 1, sizeof *list->next);
+    }
+    if (!list || !list->cells || !list->next) {
+        p->status = CLEAVE_NO_MEMORY;
+        return NULL;
+    }
+    struct oracle_cell number;
+    if (at == p->key && told(p, &number)) {
+        bool open = false; /* is the key left open, that is, not a list of values? */
+        d->asked = true;
+        for (uint32_t c = 0; c < d->cell_count && !open; c++) {
+            d->now = d->cells[c];
+            open = !is_listed(&d->now) && ask(p);
+        }
+        d->asked = false;
+        if (open) {
+            d->now = number;
+            allow(list, &number, find_allowed(p, at + 1));
+            return list;
+        }
+    }
+    d->asked = true;
+    for (uint32_t c = 0; c < d->cell_count && p->status == CLEAVE_OK; c++) {
+        d->now = d->cells[c];
+        if (p->count > 1 && !ask(p)) /* alone it was asked before */
+            continue;
+        struct allowed *next = find_allowed(p, at + 1);
+        if (at + 1 == p->count || (next && next->count))
+            allow(list, &d->now, next);
+    }
+    d->asked = false;
+    return list;
+}
+
+static void walk(struct place *p, const struct allowed *list, uint32_t at)
+{
     if (at == p->count) {
         p->combinations = 1;
         take_apart(p, p->key);
         return;
     }
-    if (at == p->key) {
-        combine_key(p);
+    for (uint32_t i = 0; list && i < list->count && !done(p); i++) {
+        p->dimensions[at].now = list->cells[i];
+        walk(p, list->next[i], at + 1);
+    }
+}
+
+/* Too many combinations to ask about: columns other than the key are taken as open. */
+static void limit_combinations(struct place *p)
+{
+    uint64_t product = 1;
+    for (uint32_t i = 0; i < p->count; i++)
+        product = product > ASKED_MAX ? product : product * (p->dimensions[i].cell_count + 1);
+    if (product <= ASKED_MAX)
         return;
+    for (uint32_t i = 0; i < p->count; i++) {
+        struct dimension *d = &p->dimensions[i];
+        if (i == p->key || d->cell_count == 0)
+            continue;
+        d->variable = ORACLE_NONE;
+        d->cells[0] =
+            (struct oracle_cell){.range = {.flags = CLEAVE_LOW_UNBOUNDED | CLEAVE_HIGH_UNBOUNDED}};
+        d->cell_count = 1;
     }
-    struct dimension *d = &p->dimensions[at];
-    d->asked = true;
-    for (uint32_t c = 0; c < d->cell_count && !done(p); c++) {
-        d->now = d->cells[c];
-        if (ask(p))
-            combine(p, at + 1);
-    }
-    d->asked = false;
 }
 
 /* --- setting up --- */
@@ -519,7 +641,9 @@ enum cleave_status cleave__oracle_place(struct oracle_solver *solver,
     add_dimension(&p, p.layout->key_column, NULL);
     if (p.status == CLEAVE_OK && p.layout->exception_count)
         find_exceptions(&p);
-    if (p.status == CLEAVE_OK)
-        combine(&p, 0);
+    if (p.status != CLEAVE_OK)
+        return p.status;
+    limit_combinations(&p);
+    walk(&p, find_allowed(&p, 0), 0);
     return p.status;
 }

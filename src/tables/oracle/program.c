@@ -22,7 +22,7 @@ void cleave__oracle_program_reset(struct oracle_program *p)
     p->depth = p->expansions = p->shadow = 0;
     p->side = ORACLE_NONE;
     p->variables.count = p->references.count = p->blocks.count = 0;
-    p->sides.count = p->targets.count = p->constants.count = p->late.count = 0;
+    p->sides.count = p->targets.count = p->constants.count = p->late.count = p->equals.count = 0;
 }
 
 void cleave__oracle_program_free(struct oracle_program *p)
@@ -34,6 +34,7 @@ void cleave__oracle_program_free(struct oracle_program *p)
     CLEAVE_VECTOR_FREE(&p->targets);
     CLEAVE_VECTOR_FREE(&p->constants);
     CLEAVE_VECTOR_FREE(&p->late);
+    CLEAVE_VECTOR_FREE(&p->equals);
 }
 
 /* Pushes or fails; the value is the new element's index. */
@@ -155,6 +156,15 @@ struct oracle_node *cleave__oracle_node(struct oracle_program *p, enum oracle_op
     return node;
 }
 
+/* An equality that is one of several alternatives ties nothing together. */
+static void loosen(struct oracle_node *node)
+{
+    if (node->op == ORACLE_EQUAL)
+        node->op = ORACLE_STRICT;
+    else if (node->op == ORACLE_SAME)
+        node->op = ORACLE_NOTHING;
+}
+
 struct oracle_node *cleave__oracle_many(struct oracle_program *p, enum oracle_op op,
                                         struct oracle_node *const *items, size_t count)
 {
@@ -174,6 +184,8 @@ struct oracle_node *cleave__oracle_many(struct oracle_program *p, enum oracle_op
         return cleave__oracle_truth(p, op == ORACLE_AND);
     if (kept == 1)
         return only;
+    for (size_t i = 0; op == ORACLE_OR && i < count; i++)
+        loosen(items[i]);
     struct oracle_node *node = cleave__oracle_node(p, op);
     if (!node)
         return &always;
@@ -215,13 +227,8 @@ struct oracle_node *cleave__oracle_equal(struct oracle_program *p, enum oracle_o
         return &always;
     node->variable = a;
     node->other = b;
-    p->variables.data[a].loose |= op == ORACLE_SAME;
-    p->variables.data[b].loose |= op == ORACLE_SAME;
-    uint32_t pa = pool_shorten(p, a), pb = pool_shorten(p, b);
-    if (pa < pb)
-        p->variables.data[pb].pool = pa;
-    else
-        p->variables.data[pa].pool = pb;
+    if (!CLEAVE_PUSH(&p->equals, node))
+        cleave__oracle_fail(p, CLEAVE_NO_MEMORY);
     return node;
 }
 
@@ -361,9 +368,29 @@ static void type_late(struct oracle_program *p)
     }
 }
 
+/* Ties variables that `equals` from `first` on make equal into pools. */
+static void tie(struct oracle_program *p, size_t first)
+{
+    for (size_t i = first; i < p->equals.count; i++) {
+        const struct oracle_node *node = p->equals.data[i];
+        if (node->op != ORACLE_EQUAL && node->op != ORACLE_SAME)
+            continue;
+        p->variables.data[node->variable].loose |= node->op == ORACLE_SAME;
+        p->variables.data[node->other].loose |= node->op == ORACLE_SAME;
+        uint32_t a = pool_shorten(p, node->variable), b = pool_shorten(p, node->other);
+        if (a < b)
+            p->variables.data[b].pool = a;
+        else
+            p->variables.data[a].pool = b;
+    }
+}
+
 void cleave__oracle_program_finish(struct oracle_program *p)
 {
+    tie(p, 0);
+    size_t tied = p->equals.count;
     type_late(p);
+    tie(p, tied);
     for (size_t i = 0; i < p->constants.count; i++)
         p->constants.data[i].variable = pool_shorten(p, p->constants.data[i].variable);
     if (p->constants.count)

@@ -33,6 +33,7 @@ enum oracle_op {
     ORACLE_SAME,     /* variable and other are one value, or both NULL */
     ORACLE_NULL,     /* variable is NULL */
     ORACLE_NOT_NULL, /* variable is not NULL */
+    ORACLE_NOTHING,  /* TRUE, of a node that was something else */
     ORACLE_STRICT,   /* not understood, but not true when variable (or other) is NULL */
     ORACLE_OUTER,    /* child 0 holds, or every variable of side[0] is NULL */
     ORACLE_FULL,     /* children 0 (ON), 1 (left) and 2 (right) hold; or 1, and side[1] is NULL;
@@ -140,6 +141,7 @@ struct oracle_program {
     CLEAVE_VECTOR(struct oracle_target) targets;
     CLEAVE_VECTOR(struct oracle_constant) constants;
     CLEAVE_VECTOR(struct oracle_late) late;
+    CLEAVE_VECTOR(struct oracle_node *) equals; /* EQUAL and SAME nodes; pools come of them */
 };
 
 /* program.c */

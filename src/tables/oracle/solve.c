@@ -26,6 +26,7 @@ struct known { /* about a class, kept at its root */
     uint32_t round; /* of asking; older: nothing is known yet */
     enum nullness null;
     bool integer;
+    bool there, padded; /* of the variable itself: it was compared, it was padded */
     struct cleave_range range;
 };
 
@@ -292,6 +293,29 @@ static bool assert_nullness(struct oracle_solver *s, uint32_t variable, enum nul
     return true;
 }
 
+static bool assert_there(struct oracle_solver *s, uint32_t variable)
+{
+    uint32_t root;
+    if (!assert_nullness(s, variable, THERE) || s->known.data[variable].padded)
+        return false;
+    (void)root_of(s, variable, &root);
+    if (s->known.data[variable].there)
+        return true;
+    if (!save(s, variable))
+        return false;
+    s->known.data[variable].there = true;
+    return true;
+}
+
+static bool assert_padded(struct oracle_solver *s, uint32_t variable)
+{
+    if (!assert_nullness(s, variable, PADDED) || s->known.data[variable].there ||
+        !save(s, variable))
+        return false;
+    s->known.data[variable].padded = true;
+    return true;
+}
+
 static bool is_padding(struct oracle_solver *s, uint32_t variable)
 {
     uint32_t root;
@@ -372,13 +396,16 @@ static bool is_relevant(const struct oracle_solver *s, uint32_t variable)
     return s->relevant.data[cleave__oracle_pool(s->program, variable)] == s->target_round;
 }
 
-/* One of the target's own columns (or, of a row that UPDATE makes, of the row before). */
-static bool is_own(const struct oracle_solver *s, uint32_t variable)
+/* Equal to one of the target's own columns (or, of a row that UPDATE makes, of the row before)
+ * that it is not itself. */
+static bool equals_own(const struct oracle_solver *s, uint32_t variable)
 {
+    uint32_t pool = cleave__oracle_pool(s->program, variable);
     for (uint32_t r = s->reference; r != ORACLE_NONE; r = s->program->references.data[r].old) {
         for (const struct oracle_slot *slot = s->program->references.data[r].slots; slot;
              slot = slot->next) {
-            if (slot->variable == variable)
+            if (slot->variable != variable &&
+                cleave__oracle_pool(s->program, slot->variable) == pool)
                 return true;
         }
     }
@@ -395,7 +422,7 @@ static bool assert_side_null(struct oracle_solver *s, uint32_t side)
 {
     for (size_t v = 0; v < s->program->variables.count; v++) {
         if (cleave__oracle_side_within(s->program, s->program->variables.data[v].side, side) &&
-            !assert_nullness(s, (uint32_t)v, PADDED))
+            !assert_padded(s, (uint32_t)v))
             return false;
         s->steps++;
     }
@@ -533,15 +560,16 @@ static bool apply(struct oracle_solver *s, const struct goal *goal)
         if (masked || padded || !is_relevant(s, v))
             return true;
         /* What equals a column of the row is not NULL, unless it is only the same. */
-        return (is_own(s, v) || s->program->variables.data[v].loose) &&
-               assert_nullness(s, v, IS_NULL);
+        if (!s->program->variables.data[v].loose && equals_own(s, v))
+            return false;
+        return assert_nullness(s, v, IS_NULL);
     case ORACLE_NOT_NULL:
         return masked || (!padded && assert_nullness(s, v, NOT_NULL));
     case ORACLE_STRICT:
     case ORACLE_EQUAL:
         if ((padded && !masked) || (other_padded && !other_masked) ||
-            !(masked || assert_nullness(s, v, THERE)) ||
-            !(w == ORACLE_NONE || other_masked || assert_nullness(s, w, THERE)))
+            !(masked || assert_there(s, v)) ||
+            !(w == ORACLE_NONE || other_masked || assert_there(s, w)))
             return false;
         return node->op == ORACLE_STRICT || masked || other_masked || assert_same(s, v, w);
     case ORACLE_SAME:
@@ -686,7 +714,7 @@ static void add_between(const struct cleave_value *low, const struct cleave_valu
         cut.flags = (uint8_t)((cut.flags & ~CLEAVE_HIGH_UNBOUNDED) | CLEAVE_HIGH_OPEN);
     }
     if (narrow(&all, &cut, integer))
-        cells[(*count)++] = (struct oracle_cell){.range = all};
+        cells[(*count)++] = (struct oracle_cell){.between = true, .range = all};
 }
 
 enum cleave_status cleave__oracle_cells(struct cleave_value *values, uint32_t count, bool integer,

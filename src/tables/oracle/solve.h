@@ -8,7 +8,8 @@
  * neighbouring constants. */
 struct oracle_cell {
     bool is_null;
-    struct cleave_range range; /* else; integers always closed */
+    bool between;              /* a piece between constants, even if only one value fits there */
+    struct cleave_range range; /* unless NULL; integers always closed */
 };
 
 struct oracle_solver;
