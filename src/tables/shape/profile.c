@@ -343,8 +343,9 @@ static bool test_derivation(const struct cleave_workload *workload,
                             uint32_t column, uint32_t key, struct cleave_derivation *out)
 {
     uint32_t root = profile->class_of[profile->base[table] + key];
-    uint64_t support = 0, distinct = 0;
-    int64_t last = 0;
+    uint64_t support = 0;
+    int64_t seen[DISTINCT_MIN]; /* the first distinct numbers */
+    uint32_t distinct = 0;
     const struct cleave_value *first = NULL;
     size_t first_start = 0, first_end = 0;
     for (uint32_t t = 0; t < workload->transactions; t += step) {
@@ -381,8 +382,11 @@ static bool test_derivation(const struct cleave_workload *workload,
                 return false;
             if (agrees) {
                 support++;
-                distinct += support == 1 || number != last;
-                last = number;
+                bool known = distinct == DISTINCT_MIN;
+                for (uint32_t d = 0; d < distinct; d++)
+                    known |= seen[d] == number;
+                if (!known)
+                    seen[distinct++] = number;
             }
         }
     }
