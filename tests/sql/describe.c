@@ -75,7 +75,7 @@ void describe_statement(const struct cleave_schema *schema,
         put(&line, "}");
     }
     if (statement->unknown_tables)
-        put(&line, " +%u unknown", statement->unknown_tables);
+        put(&line, "%s+%u unknown", line.length ? " " : "", statement->unknown_tables);
     if (statement->opaque)
-        put(&line, " opaque");
+        put(&line, "%sopaque", line.length ? " " : "");
 }

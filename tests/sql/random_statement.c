@@ -83,7 +83,7 @@ static void constant(struct writer *w, int column)
         switch (column) {
         case 0:
         case 1:
-            snprintf(text[i], sizeof text[i], quoted ? "'%d'" : "%d", draw(w, 5));
+            snprintf(text[i], sizeof text[i], quoted ? "'%d'" : "%d", draw(w, 3));
             break;
         case 2:
             strcpy(text[i], texts[draw(w, COUNT(texts))]);
@@ -119,7 +119,7 @@ void statement_value(struct property_source *source, int table, int column, char
     switch (column) {
     case 0:
     case 1:
-        sprintf(text, "%d", (int)property_draw(source, 5));
+        sprintf(text, "%d", (int)property_draw(source, 3));
         break;
     case 2:
         strcpy(text, texts[property_draw(source, (uint64_t)COUNT(texts))]);
@@ -178,10 +178,10 @@ static int comparable(struct writer *w, const struct level *level)
 
 static void comparison(struct writer *w, const struct level *level, int depth)
 {
-    static const char *const operators[] = {"=", "=", "=", "<", "<=", ">", ">=", "<>"};
+    static const char *const operators[] = {"=", "=", "=", "<", "<=", ">", ">=", "<>", "<>", ">="};
     int column = comparable(w, level);
     const char *op = operators[draw(w, COUNT(operators))];
-    switch (draw(w, 22)) {
+    switch (draw(w, 26)) {
     default:
         column_of(w, level, column);
         put(w, " %s ", op);
@@ -214,6 +214,9 @@ static void comparison(struct writer *w, const struct level *level, int depth)
         constant(w, column);
         break;
     case 11:
+    case 22:
+    case 23:
+    case 24:
         column_of(w, level, draw(w, 3));
         put(w, draw(w, 2) ? " IS NULL" : " IS NOT NULL");
         break;
@@ -332,6 +335,7 @@ static void condition(struct writer *w, const struct level *level, int depth)
         put(w, ")");
         break;
     case 6:
+    case 3:
         put(w, "(");
         condition(w, level, depth - 1);
         put(w, " OR ");
@@ -395,9 +399,9 @@ static void source(struct writer *w, struct level *level, int depth)
 
 static void from(struct writer *w, struct level *level, int depth)
 {
-    static const char *const joins[] = {" JOIN ", " LEFT JOIN ", " RIGHT JOIN ", " FULL JOIN ",
-                                        " LEFT JOIN "};
-    int count = 1 + (draw(w, 2) ? draw(w, 3) : 0);
+    static const char *const joins[] = {" JOIN ",      " LEFT JOIN ", " RIGHT JOIN ",
+                                        " FULL JOIN ", " LEFT JOIN ", " LEFT JOIN "};
+    int count = 1 + (draw(w, 3) ? draw(w, 3) : 0);
     source(w, level, depth);
     for (int i = 1; i < count; i++) {
         int kind = draw(w, COUNT(joins) + 2);
@@ -431,9 +435,9 @@ static void select_one(struct writer *w, const struct level *outer, int depth)
     /* FROM first, as the outputs name its sources; then the outputs are put before it. */
     put(w, " FROM ");
     from(w, &level, depth);
-    if (draw(w, 5)) {
+    if (draw(w, 3)) {
         put(w, " WHERE ");
-        condition(w, &level, depth > 0 ? depth : 1);
+        condition(w, &level, draw(w, depth + 1));
     }
     const char *x = level.sources[draw(w, level.count)].alias;
     const char *y = level.sources[draw(w, level.count)].alias;

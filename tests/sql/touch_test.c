@@ -16,7 +16,7 @@
 #include "describe.h"
 #include "random_statement.h"
 
-enum { ROWS = 4, LINES_MAX = 4096 };
+enum { ROWS = 4, ROWS_MAX = 1500, LINES_MAX = 4096 };
 
 static const char *const columns = "a, b, s, n, d, ok";
 
@@ -34,7 +34,7 @@ struct row {
 };
 
 struct rows {
-    struct row items[64];
+    struct row items[ROWS_MAX];
     int count;
 };
 
@@ -66,7 +66,11 @@ static bool read_rows(struct world *w, struct rows *rows)
             PQclear(result);
             return false;
         }
-        for (int i = 0; i < PQntuples(result) && rows->count < 64; i++) {
+        if (rows->count + PQntuples(result) > ROWS_MAX) {
+            PQclear(result);
+            return false; /* as if refused */
+        }
+        for (int i = 0; i < PQntuples(result); i++) {
             struct row *row = &rows->items[rows->count++];
             row->table = t;
             row->id = atoi(PQgetvalue(result, i, 0));
@@ -111,6 +115,8 @@ static char *effect(struct world *w, const struct random_statement *statement, i
     if (fine && statement->change) {
         struct rows rows = {.count = 0};
         fine = read_rows(w, &rows);
+        if (!fine)
+            free_rows(&rows);
         for (int i = 0; fine && i < rows.count && count < LINES_MAX; i++) {
             const struct row *row = &rows.items[i];
             if (row->id == missing && missing)

@@ -505,6 +505,11 @@ static bool is_numeric(enum cleave_family family)
            family == CLEAVE_FAMILY_FLOAT8 || family == CLEAVE_FAMILY_FLOAT4;
 }
 
+static bool has_trailing_blank(const struct cleave_value *text)
+{
+    return text->length > 0 && text->text[text->length - 1] == ' ';
+}
+
 static bool convert_text(struct cleave_binding *b, const struct cleave_scalar *scalar,
                          enum cleave_family family, struct cleave_value *out)
 {
@@ -526,6 +531,11 @@ static bool convert_text(struct cleave_binding *b, const struct cleave_scalar *s
     case CLEAVE_FAMILY_FLOAT8:
     case CLEAVE_FAMILY_FLOAT4:
         return parse_number(b, text, length, &number) && convert_number(b, &number, family, out);
+    case CLEAVE_FAMILY_CHAR:
+        /* A parameter may be of type text: compared as such, its blanks count. */
+        if (scalar->parameter && has_trailing_blank(&scalar->value))
+            return false;
+        return cleave__value_parse(CLEAVE_TYPE_CHAR, text, length, b->arena, out) == CLEAVE_OK;
     case CLEAVE_FAMILY_DATE:
         if (!cleave__date_parse(text, length, &moment))
             return false;
@@ -585,7 +595,7 @@ static bool convert_typed(struct cleave_binding *b, const struct cleave_scalar *
     }
     bool texts = (from == CLEAVE_FAMILY_STRING || from == CLEAVE_FAMILY_CHAR) &&
                  (to == CLEAVE_FAMILY_STRING || to == CLEAVE_FAMILY_CHAR);
-    return texts && convert_text(b, scalar, to, out);
+    return texts && !has_trailing_blank(&scalar->value) && convert_text(b, scalar, to, out);
 }
 
 bool cleave__scalar_convert(struct cleave_binding *binding, const struct cleave_scalar *scalar,

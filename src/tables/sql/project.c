@@ -56,7 +56,7 @@ static bool node_is_sure(const struct view *v, const struct fact *fact, uint32_t
     bool nullable = false;
     for (uint32_t block = c->nodes.items[node].block; block != CLEAVE_NONE;
          block = c->blocks.items[block].home) {
-        if (block == fact->block)
+        if (cleave__block_within(c, fact->block, block)) /* common to both */
             return !nullable;
         if (v->mask[block] && v->mask[block] <= fact->masks)
             return false;
