@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/random.h"
+#include "tables/scheme/hgp/sample.h"
 
-enum { SAMPLE = 4000, CANDIDATES = 6, STARTS = 5, POINTS_MAX = 4096, MEET_MAX = 32 };
+enum { STARTS = 5, MEET_MAX = 32 };
 
 /* ---- the values a box gives for a key ---- */
 
@@ -48,226 +48,17 @@ bool cleave__box_key_points(const struct cleave_profile *profile, bool derived, 
     return false;
 }
 
-/* ---- the sample ---- */
-
-struct span {
-    uint32_t first, count; /* into `values`; count CLEAVE_ABSENT: the key is left open */
-};
-
-struct sample {
-    uint32_t transactions;
-    uint32_t *offsets; /* [transactions + 1] into accesses */
-    struct sample_access {
-        uint32_t table;
-        uint32_t spans; /* index of the box's first span; one a candidate of its table */
-        bool write;
-    } * accesses;
-    CLEAVE_VECTOR(struct span) spans;
-    CLEAVE_VECTOR(uint64_t) values; /* class and value, hashed together */
-    uint32_t *candidate_count;      /* [tables] */
-    uint32_t (*candidates)[CANDIDATES];
-    uint32_t *first, *list; /* table -> sample transactions that touch it */
-};
-
-static void sample_free(struct sample *sample)
-{
-    free(sample->offsets);
-    free(sample->accesses);
-    CLEAVE_VECTOR_FREE(&sample->spans);
-    CLEAVE_VECTOR_FREE(&sample->values);
-    free(sample->candidate_count);
-    free(sample->candidates);
-    free(sample->first);
-    free(sample->list);
-}
-
-struct collect {
-    struct sample *sample;
-    uint64_t class_root;
-    uint32_t count;
-    bool failed;
-};
-
-static bool collect_value(void *context, const struct cleave_value *value)
-{
-    struct collect *collect = context;
-    uint64_t hash = cleave__mix64(cleave__value_hash(value) ^ cleave__mix64(collect->class_root));
-    if (collect->count++ >= POINTS_MAX)
-        return false;
-    if (!CLEAVE_PUSH(&collect->sample->values, hash))
-        collect->failed = true;
-    return !collect->failed;
-}
-
-static bool add_spans(const struct cleave_scheme_input *input, struct sample *sample,
-                      const struct cleave_workload_box *box)
-{
-    for (uint32_t c = 0; c < sample->candidate_count[box->table]; c++) {
-        uint32_t column = sample->candidates[box->table][c];
-        struct collect collect = {.sample = sample};
-        collect.class_root = input->profile->class_of[input->profile->base[box->table] + column];
-        struct span span = {(uint32_t)sample->values.count, 0};
-        bool closed = cleave__box_key_points(input->profile, input->steer->derived_keys, box->table,
-                                             &box->box, column, collect_value, &collect);
-        if (collect.failed)
-            return false;
-        span.count = closed ? (uint32_t)sample->values.count - span.first : CLEAVE_ABSENT;
-        if (!closed)
-            sample->values.count = span.first;
-        if (!CLEAVE_PUSH(&sample->spans, span))
-            return false;
-    }
-    return true;
-}
-
-/* Key candidates: the k most accessed attributes, then key columns that are often given. */
-static void choose_candidates(const struct cleave_scheme_input *input, struct sample *sample)
-{
-    const struct cleave_profile *profile = input->profile;
-    for (uint32_t t = 0; t < input->schema->table_count; t++) {
-        const struct cleave_table *table = &input->schema->tables[t];
-        uint32_t ranked[CLEAVE_WIDEST_RANK];
-        uint32_t count = cleave__profile_rank(profile, t, ranked, CLEAVE_WIDEST_RANK);
-        uint32_t found = 0;
-        for (uint32_t i = 0; i < count && found < CANDIDATES; i++) {
-            const struct cleave_column_profile *column =
-                &profile->columns[profile->base[t] + ranked[i]];
-            bool key = false;
-            for (uint32_t p = 0; p < table->primary.count; p++)
-                key |= table->primary.columns[p] == ranked[i];
-            for (uint32_t f = 0; f < table->foreign_count; f++) {
-                for (uint32_t p = 0; p < table->foreigns[f].count; p++)
-                    key |= table->foreigns[f].columns[p] == ranked[i];
-            }
-            bool often = column->points * 10 >= profile->tables[t].accesses;
-            if (column->points > 0 && (i < input->steer->attributes || (key && often)))
-                sample->candidates[t][found++] = ranked[i];
-        }
-        sample->candidate_count[t] = found;
-    }
-}
-
-/* ---- what a person fixed ---- */
-
-static const struct cleave_table_steer *steer_of(const struct cleave_scheme_input *input,
-                                                 uint32_t table)
-{
-    for (uint32_t i = 0; i < input->steer->table_count; i++) {
-        const char *name = input->steer->tables[i].table;
-        if (cleave__schema_table(input->schema, name, strlen(name)) == table)
-            return &input->steer->tables[i];
-    }
-    return NULL;
-}
-
-static bool may_replicate(const struct cleave_scheme_input *input, uint32_t table)
-{
-    const struct cleave_table_steer *steer = steer_of(input, table);
-    if (steer && steer->replicate != CLEAVE_REPLICATE_AUTO)
-        return steer->replicate == CLEAVE_REPLICATE_ALWAYS;
-    return input->steer->replication;
-}
-
-static bool must_replicate(const struct cleave_scheme_input *input, uint32_t table)
-{
-    const struct cleave_table_steer *steer = steer_of(input, table);
-    return steer && steer->replicate == CLEAVE_REPLICATE_ALWAYS;
-}
-
-/* A key that a person fixed becomes the only candidate. */
-static void fix_candidates(const struct cleave_scheme_input *input, struct sample *sample)
-{
-    for (uint32_t t = 0; t < input->schema->table_count; t++) {
-        const struct cleave_table_steer *steer = steer_of(input, t);
-        if (!steer || !steer->key)
-            continue;
-        uint32_t column =
-            cleave__schema_column(&input->schema->tables[t], steer->key, strlen(steer->key));
-        if (column == CLEAVE_ABSENT)
-            continue;
-        sample->candidates[t][0] = column;
-        sample->candidate_count[t] = 1;
-    }
-}
-
-static bool index_tables(const struct cleave_schema *schema, struct sample *sample)
-{
-    uint32_t tables = schema->table_count;
-    sample->first = calloc((size_t)tables + 2, sizeof *sample->first);
-    sample->list =
-        malloc(((size_t)sample->offsets[sample->transactions] + 1) * sizeof *sample->list);
-    uint32_t *last = calloc((size_t)tables + 1, sizeof *last);
-    bool ok = sample->first && sample->list && last;
-    for (int pass = 0; ok && pass < 2; pass++) {
-        memset(last, 0, ((size_t)tables + 1) * sizeof *last);
-        for (uint32_t t = 0; t < sample->transactions; t++) {
-            for (uint32_t a = sample->offsets[t]; a < sample->offsets[t + 1]; a++) {
-                uint32_t table = sample->accesses[a].table;
-                if (last[table] == t + 1)
-                    continue;
-                last[table] = t + 1;
-                if (pass == 0)
-                    sample->first[table + 2]++;
-                else
-                    sample->list[sample->first[table + 1]++] = t;
-            }
-        }
-        for (uint32_t t = 0; pass == 0 && t < tables; t++)
-            sample->first[t + 2] += sample->first[t + 1];
-    }
-    free(last);
-    return ok;
-}
-
-static bool sample_build(const struct cleave_scheme_input *input, struct sample *sample)
-{
-    const struct cleave_workload *workload = input->workload;
-    uint32_t tables = input->schema->table_count;
-    uint32_t step = workload->transactions / SAMPLE + 1;
-    uint32_t *box_spans = malloc((workload->boxes.count + 1) * sizeof *box_spans);
-    sample->offsets = calloc((size_t)workload->transactions / step + 2, sizeof *sample->offsets);
-    sample->candidate_count = calloc((size_t)tables + 1, sizeof *sample->candidate_count);
-    sample->candidates = calloc((size_t)tables + 1, sizeof *sample->candidates);
-    size_t accesses = 0;
-    for (uint32_t t = 0; t < workload->transactions; t += step)
-        accesses += workload->offsets.data[t + 1] - workload->offsets.data[t];
-    sample->accesses = malloc((accesses + 1) * sizeof *sample->accesses);
-    bool ok = box_spans && sample->offsets && sample->candidate_count && sample->candidates &&
-              sample->accesses;
-    if (ok) {
-        memset(box_spans, 0xff, (workload->boxes.count + 1) * sizeof *box_spans);
-        choose_candidates(input, sample);
-        fix_candidates(input, sample);
-    }
-    uint32_t filled = 0;
-    for (uint32_t t = 0; ok && t < workload->transactions; t += step) {
-        for (uint64_t a = workload->offsets.data[t]; ok && a < workload->offsets.data[t + 1]; a++) {
-            struct cleave_workload_access access = workload->accesses.data[a];
-            const struct cleave_workload_box *box = &workload->boxes.data[access.box];
-            if (box_spans[access.box] == CLEAVE_ABSENT) {
-                box_spans[access.box] = (uint32_t)sample->spans.count;
-                ok = add_spans(input, sample, box);
-            }
-            sample->accesses[filled++] =
-                (struct sample_access){box->table, box_spans[access.box], access.write};
-        }
-        sample->offsets[++sample->transactions] = filled;
-    }
-    free(box_spans);
-    return ok && index_tables(input->schema, sample);
-}
-
 /* ---- cost ---- */
 
 struct search {
     const struct cleave_scheme_input *input;
-    struct sample sample;
-    double meet[MEET_MAX];        /* cost of a transaction that touches m + 1 values */
-    uint32_t *choice;             /* [tables]: candidate index, or REPLICATED */
-    double *cost;                 /* [sample transactions], under `choice` */
-    double *penalty;              /* [tables]: a copy on every shard, against ties */
-    double (*unease)[CANDIDATES]; /* [tables]: of each key, against ties: too few values to spread,
-                                     values that no other table shares */
+    struct cleave_sample sample;
+    double meet[MEET_MAX];               /* cost of a transaction that touches m + 1 values */
+    uint32_t *choice;                    /* [tables]: candidate index, or REPLICATED */
+    double *cost;                        /* [sample transactions], under `choice` */
+    double *penalty;                     /* [tables]: a copy on every shard, against ties */
+    double (*unease)[CLEAVE_CANDIDATES]; /* [tables]: of each key, against ties: too few values to
+                                     spread, values that no other table shares */
     double total;
 };
 
@@ -299,7 +90,8 @@ struct meeting {
     uint32_t count;
 };
 
-static void meet(const struct sample *sample, const struct span *span, struct meeting *meeting)
+static void meet(const struct cleave_sample *sample, const struct cleave_span *span,
+                 struct meeting *meeting)
 {
     for (uint32_t v = 0; v < span->count && meeting->count < MEET_MAX; v++) {
         uint64_t value = sample->values.data[span->first + v];
@@ -313,20 +105,21 @@ static void meet(const struct sample *sample, const struct span *span, struct me
 
 static double transaction_cost(const struct search *search, uint32_t transaction)
 {
-    const struct sample *sample = &search->sample;
+    const struct cleave_sample *sample = &search->sample;
     struct meeting meeting;
     meeting.count = 0;
     for (uint32_t a = sample->offsets[transaction]; a < sample->offsets[transaction + 1]; a++) {
-        const struct sample_access *access = &sample->accesses[a];
+        const struct cleave_sample_access *access = &sample->accesses[a];
         uint32_t choice = search->choice[access->table];
         if (choice == REPLICATED) {
             if (access->write)
                 return 1;
             continue;
         }
-        const struct span *span = &sample->spans.data[access->spans + first_of(choice)];
+        const struct cleave_span *span = &sample->spans.data[access->spans + first_of(choice)];
         if (has_second(choice)) {
-            const struct span *other = &sample->spans.data[access->spans + second_of(choice)];
+            const struct cleave_span *other =
+                &sample->spans.data[access->spans + second_of(choice)];
             if (access->write) {
                 if (other->count == CLEAVE_ABSENT)
                     return 1;
@@ -355,7 +148,7 @@ static double choice_penalty(const struct search *search, uint32_t table, uint32
 /* Cost change when `table` takes `choice`; applied when `apply`. */
 static double try_choice(struct search *search, uint32_t table, uint32_t choice, bool apply)
 {
-    const struct sample *sample = &search->sample;
+    const struct cleave_sample *sample = &search->sample;
     uint32_t old = search->choice[table];
     double change = 0;
     search->choice[table] = choice;
@@ -413,13 +206,13 @@ static void descend(struct search *search)
     for (bool moved = true; moved;) {
         moved = false;
         for (uint32_t t = 0; t < tables; t++) {
-            if (must_replicate(search->input, t))
+            if (cleave__must_replicate(search->input, t))
                 continue;
             uint32_t best = search->choice[t], count = search->sample.candidate_count[t];
             double gain = -1e-9;
             for (uint32_t c = 0; c < count; c++)
                 consider(search, t, c, &best, &gain);
-            if (may_replicate(search->input, t)) {
+            if (cleave__may_replicate(search->input, t)) {
                 consider(search, t, REPLICATED, &best, &gain);
                 for (uint32_t c = 0; c < count; c++) {
                     for (uint32_t d = c + 1; d < count; d++)
@@ -441,7 +234,8 @@ static bool start_from(struct search *search, uint32_t number)
     uint32_t tables = search->input->schema->table_count;
     const struct cleave_profile *profile = search->input->profile;
     for (uint32_t t = 0; t < tables; t++) {
-        bool copy = must_replicate(search->input, t) || search->sample.candidate_count[t] == 0;
+        bool copy =
+            cleave__must_replicate(search->input, t) || search->sample.candidate_count[t] == 0;
         search->choice[t] = copy ? REPLICATED : 0;
     }
     if (number == 0) {
@@ -524,7 +318,7 @@ enum cleave_status cleave__design_search(const struct cleave_scheme_input *input
     search.penalty = calloc((size_t)tables + 1, sizeof *search.penalty);
     search.unease = calloc((size_t)tables + 1, sizeof *search.unease);
     bool ok = design && best && search.choice && search.penalty && search.unease &&
-              sample_build(input, &search.sample);
+              cleave__sample_build(input, &search.sample);
     if (ok) {
         search.cost = calloc((size_t)search.sample.transactions + 1, sizeof *search.cost);
         ok = search.cost != NULL;
@@ -549,8 +343,8 @@ enum cleave_status cleave__design_search(const struct cleave_scheme_input *input
         bool shown = search.sample.candidate_count[t] > 0;
         design[t].replicated =
             best[t] == REPLICATED &&
-            (shown || must_replicate(input, t) ||
-             (input->profile->tables[t].accesses > 0 && may_replicate(input, t)));
+            (shown || cleave__must_replicate(input, t) ||
+             (input->profile->tables[t].accesses > 0 && cleave__may_replicate(input, t)));
         bool keyed = shown && best[t] != REPLICATED;
         design[t].key = keyed ? search.sample.candidates[t][first_of(best[t])] : CLEAVE_ABSENT;
         design[t].second = keyed && has_second(best[t])
@@ -558,7 +352,7 @@ enum cleave_status cleave__design_search(const struct cleave_scheme_input *input
                                : CLEAVE_ABSENT;
     }
     uint32_t sampled = search.sample.transactions;
-    sample_free(&search.sample);
+    cleave__sample_free(&search.sample);
     free(search.choice);
     free(search.cost);
     free(search.penalty);

@@ -15,7 +15,7 @@
 
 #include "tables/scheme/hgp/hgp.h"
 
-enum { DESIGNS = 3, FOLDS = 3 };
+enum { DESIGNS = 3, FOLDS = 3, LARGE = 5000 };
 
 struct candidate {
     struct cleave_design design;
@@ -24,6 +24,7 @@ struct candidate {
     uint64_t unseen; /* distributed, each transaction judged by a placement that did not see it */
     uint64_t seen;   /* distributed in the placement made from all */
     bool balanced;
+    bool relaxed; /* balance was given up for fewer distributed transactions */
 };
 
 /* Keeps every FOLDS-th block of transactions out in turn, as later transactions would be. */
@@ -33,28 +34,76 @@ static void mark_fold(unsigned char *used, uint32_t transactions, uint32_t fold)
         used[t] = (uint64_t)t * FOLDS / transactions != fold;
 }
 
-static enum cleave_status judge(struct candidate *candidate, bool validate,
-                                struct cleave_error *error)
+/* Cross-validation: each block of transactions is judged by a placement made without it; of a large
+ * workload only the last block, scaled up. */
+static enum cleave_status validate(struct candidate *candidate, struct cleave_error *error)
 {
     const struct cleave_key_space *space = &candidate->space;
     uint32_t transactions = space->input->workload->transactions;
+    uint32_t first = transactions > LARGE ? FOLDS - 1 : 0;
     unsigned char *used = malloc((size_t)transactions + 1);
-    candidate->shard = malloc((space->vertices.count + 1) * sizeof *candidate->shard);
     enum cleave_status status = CLEAVE_OK;
-    if (!used || !candidate->shard)
-        status = cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for the placement");
-    for (uint32_t f = 0; !status && validate && f < FOLDS; f++) {
+    if (!used)
+        return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for the placement");
+    for (uint32_t f = first; !status && f < FOLDS; f++) {
         bool balanced;
         mark_fold(used, transactions, f);
-        status = cleave__keys_place(space, used, candidate->shard, &balanced, error);
+        status = cleave__keys_place(space, used, space->input->steer->epsilon, candidate->shard,
+                                    &balanced, error);
         if (!status)
             candidate->unseen += cleave__keys_count(space, candidate->shard, used, 0);
     }
+    if (first)
+        candidate->unseen *= FOLDS;
+    free(used);
+    return status;
+}
+
+/* Balance is worth having for the work of the busiest shard. When it costs so many distributed
+ * transactions that even the busiest shard is better off without, the aim is relaxed. */
+static enum cleave_status relax(struct candidate *candidate, struct cleave_error *error)
+{
+    static const double factors[] = {2, 5, 0};
+    const struct cleave_key_space *space = &candidate->space;
+    const struct cleave_steer *steer = space->input->steer;
+    double busiest = cleave__keys_busiest(space, candidate->shard);
+    uint32_t *trial = malloc((space->vertices.count + 1) * sizeof *trial);
+    enum cleave_status status = CLEAVE_OK;
+    if (!trial)
+        return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for the placement");
+    for (size_t i = 0; !status && i < sizeof factors / sizeof *factors; i++) {
+        double epsilon = factors[i] > 0 ? steer->epsilon * factors[i] : space->input->shards;
+        bool balanced;
+        /* Nothing can do better than an even share of local work. */
+        if (busiest * space->input->shards < 1.05)
+            break;
+        status = cleave__keys_place(space, NULL, epsilon, trial, &balanced, error);
+        double now = status ? busiest : cleave__keys_busiest(space, trial);
+        if (now >= busiest * 0.95)
+            continue;
+        memcpy(candidate->shard, trial, space->vertices.count * sizeof *trial);
+        busiest = now;
+        candidate->relaxed = true;
+    }
+    free(trial);
+    return status;
+}
+
+static enum cleave_status judge(struct candidate *candidate, bool compared,
+                                struct cleave_error *error)
+{
+    const struct cleave_key_space *space = &candidate->space;
+    enum cleave_status status = CLEAVE_OK;
+    candidate->shard = malloc((space->vertices.count + 1) * sizeof *candidate->shard);
+    if (!candidate->shard)
+        status = cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for the placement");
+    if (!status && compared)
+        status = validate(candidate, error);
     if (!status)
-        status = cleave__keys_place(space, NULL, candidate->shard, &candidate->balanced, error);
+        status = cleave__keys_place(space, NULL, space->input->steer->epsilon, candidate->shard,
+                                    &candidate->balanced, error);
     if (!status)
         candidate->seen = cleave__keys_count(space, candidate->shard, NULL, 0);
-    free(used);
     return status;
 }
 
@@ -124,7 +173,13 @@ const char *cleave__hgp_notes(const struct cleave_hgp *hgp, struct cleave_arena 
                  input->schema->tables[t].columns[hgp->design.tables[t].second].name,
                  (unsigned long long)profile->reads, (unsigned long long)profile->writes);
     }
-    if (!hgp->balanced)
+    if (hgp->relaxed)
+        note(&notes,
+             "balance within %.0f %% would cost so many distributed transactions that every shard "
+             "is "
+             "better off without (--strict keeps it)\n",
+             input->steer->epsilon * 100);
+    else if (!hgp->balanced)
         note(&notes, "no placement of whole keys keeps every shard within %.0f %% of its share%s\n",
              input->steer->epsilon * 100,
              input->steer->strict ? "" : "; this is the nearest (--strict splits keys)");
@@ -154,6 +209,8 @@ enum cleave_status cleave__hgp_begin(const struct cleave_scheme_input *input,
         if (!status && 2 * list[i].unseen + list[i].seen < 2 * list[best].unseen + list[best].seen)
             best = i;
     }
+    if (!status && !input->steer->strict && input->shards > 1)
+        status = relax(&list[best], error);
     for (uint32_t i = 0; i < count; i++) {
         if (status || i != best)
             candidate_free(&list[i]);
@@ -164,6 +221,7 @@ enum cleave_status cleave__hgp_begin(const struct cleave_scheme_input *input,
         out->space.design = &out->design;
         out->shard = list[best].shard;
         out->balanced = list[best].balanced;
+        out->relaxed = list[best].relaxed;
     }
     /* Exceptions and second copies do not mix (layout.h). */
     if (!status && input->steer->exceptions && input->steer->attributes > 1 && !out->space.twice) {

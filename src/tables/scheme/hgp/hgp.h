@@ -11,6 +11,7 @@ struct cleave_hgp {
     struct cleave_key_space space;
     uint32_t *shard;           /* of key vertices */
     bool balanced;             /* whole keys fit the balance aimed at */
+    bool relaxed;              /* that was given up, see relax in hgp.c */
     struct cleave_moves moves; /* when `grouped` */
     bool grouped;
     CLEAVE_VECTOR(struct cleave_phantom) phantoms; /* cuts made by refinement */

@@ -51,17 +51,14 @@ static bool key_of(const struct cleave_key_space *space, uint32_t table, uint32_
     return *class != CLEAVE_ABSENT;
 }
 
-/* A class is of intervals when at least a tenth of its accesses give integer ranges. */
+/* A class is of intervals when at least a tenth of its accesses give ranges. */
 static bool find_intervals(struct cleave_key_space *space)
 {
     const struct cleave_scheme_input *input = space->input;
     const struct cleave_workload *workload = input->workload;
     uint64_t *all = calloc((size_t)space->class_count + 1, sizeof *all);
     uint64_t *ranged = calloc((size_t)space->class_count + 1, sizeof *ranged);
-    bool *integers = malloc((size_t)space->class_count + 1);
-    bool ok = all && ranged && integers;
-    if (ok)
-        memset(integers, 1, space->class_count);
+    bool ok = all && ranged;
     for (size_t b = 0; ok && b < 2 * workload->boxes.count; b++) {
         const struct cleave_workload_box *box = &workload->boxes.data[b / 2];
         uint32_t key, c;
@@ -73,13 +70,11 @@ static bool find_intervals(struct cleave_key_space *space)
         uint64_t times = input->profile->box_transactions[b / 2];
         all[c] += times;
         ranged[c] += cleave__term_is_points(term) ? 0 : times;
-        integers[c] &= input->profile->columns[input->profile->base[box->table] + key].integers;
     }
     for (uint32_t c = 0; ok && c < space->class_count; c++)
-        space->classes[c].intervals = integers[c] && all[c] && ranged[c] * 10 >= all[c];
+        space->classes[c].intervals = all[c] && ranged[c] * 10 >= all[c];
     free(all);
     free(ranged);
-    free(integers);
     return ok;
 }
 
@@ -109,14 +104,23 @@ static bool cut_class(struct cleave_key_space *space, uint32_t c)
             class->cuts.list.data[i] = class->cuts.list.data[i * count / most];
         class->cuts.list.count = most;
     }
+    if (class->cuts.list.count == 0) { /* only unbounded ranges: nothing to cut by */
+        class->intervals = false;
+        return true;
+    }
+    /* A map of intervals knows where each starts, so every cut lies before its value, and what is
+     * below the first goes with the first. */
+    for (size_t i = 0; i < class->cuts.list.count; i++)
+        class->cuts.list.data[i].after = 0;
+    cleave__cuts_sort(&class->cuts);
+    struct cleave_cut *list = class->cuts.list.data;
+    struct cleave_value lowest = list[0].value;
+    class->cuts.list.count--;
+    memmove(list, list + 1, class->cuts.list.count * sizeof *list);
     class->first_vertex = (uint32_t)space->vertices.count;
     class->vertex_count = (uint32_t) class->cuts.list.count + 1;
     for (uint32_t p = 0; p < class->vertex_count; p++) {
-        struct cleave_key_vertex vertex = {.class = c};
-        vertex.value.kind = CLEAVE_INTEGER;
-        vertex.value.integer = p ? class->cuts.list.data[p - 1].value.integer : INT64_MIN;
-        if (p && class->cuts.list.data[p - 1].after)
-            vertex.value.integer = INT64_MAX; /* after the greatest: nothing lies there */
+        struct cleave_key_vertex vertex = {.class = c, .value = p ? list[p - 1].value : lowest};
         if (!CLEAVE_PUSH(&space->vertices, vertex))
             return false;
     }

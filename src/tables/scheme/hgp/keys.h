@@ -54,11 +54,15 @@ void cleave__keys_free(struct cleave_key_space *space);
 uint32_t cleave__keys_find(const struct cleave_key_space *space, uint32_t class,
                            const struct cleave_value *value);
 
-/* Places the vertices. shard[vertex] = CLEAVE_ABSENT leaves a value to the map's default (hash).
- * `used` [transactions] (NULL: all) picks the transactions that count. */
+/* Places the vertices, no shard past its share by more than epsilon if that can be. shard[vertex] =
+ * CLEAVE_ABSENT leaves a value to the map's default (hash). `used` [transactions] (NULL: all) picks
+ * the transactions that count. */
 enum cleave_status cleave__keys_place(const struct cleave_key_space *space,
-                                      const unsigned char *used, uint32_t *shard, bool *balanced,
-                                      struct cleave_error *error);
+                                      const unsigned char *used, double epsilon, uint32_t *shard,
+                                      bool *balanced, struct cleave_error *error);
+/* Work of the busiest shard, the unsharded database's being 1: transactions that touch it, a part
+ * of a distributed one weighed by the steer's `coordination`. A lost transaction touches all. */
+double cleave__keys_busiest(const struct cleave_key_space *space, const uint32_t *shard);
 /* Distributed transactions among those with used[t] == want (used NULL: all). */
 uint64_t cleave__keys_count(const struct cleave_key_space *space, const uint32_t *shard,
                             const unsigned char *used, unsigned char want);

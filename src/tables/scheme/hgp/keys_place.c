@@ -77,6 +77,7 @@ static uint32_t selected_vertex(const struct cleave_key_space *space,
 struct problem {
     const struct cleave_key_space *space;
     const unsigned char *used;
+    double epsilon;
     uint32_t *local;  /* vertex -> number in the hypergraph, or CLEAVE_ABSENT */
     uint32_t count;   /* vertices in the hypergraph, anchors first */
     uint32_t weights; /* W */
@@ -302,11 +303,48 @@ static bool apply_rules(struct problem *problem, struct cleave_arena *arena)
     return true;
 }
 
+/* A start for interval classes: runs of equal weight in the order of the domain; other values where
+ * hashing sends them. NULL when there are no intervals, or memory is out. */
+static uint32_t *ordered_start(const struct problem *problem)
+{
+    const struct cleave_key_space *space = problem->space;
+    uint32_t shards = space->input->shards;
+    uint32_t *start = NULL;
+    for (uint32_t c = 0; c < space->class_count; c++) {
+        const struct cleave_key_class *class = &space->classes[c];
+        double total = 0, passed = 0;
+        if (!class->intervals)
+            continue;
+        if (!start) {
+            start = malloc((size_t)problem->count * sizeof *start);
+            if (!start)
+                return NULL;
+            for (uint32_t v = 0; v < problem->count; v++)
+                start[v] = v < shards ? v : 0;
+            for (size_t v = 0; v < space->vertices.count; v++) {
+                if (problem->local[v] != CLEAVE_ABSENT)
+                    start[problem->local[v]] =
+                        cleave__value_shard(&space->vertices.data[v].value, shards);
+            }
+        }
+        for (uint32_t p = 0; p < class->vertex_count; p++)
+            total += (double)space->vertices.data[class->first_vertex + p].access + 1;
+        for (uint32_t p = 0; p < class->vertex_count; p++) {
+            double weight = (double)space->vertices.data[class->first_vertex + p].access + 1;
+            uint32_t shard = (uint32_t)((passed + weight / 2) / total * shards);
+            start[problem->local[class->first_vertex + p]] = shard < shards ? shard : shards - 1;
+            passed += weight;
+        }
+    }
+    return start;
+}
+
 static enum cleave_status solve(struct problem *problem, uint32_t *shard, bool *balanced,
                                 struct cleave_error *error)
 {
     const struct cleave_key_space *space = problem->space;
     struct cleave_hypergraph *graph = NULL;
+    uint32_t *start = NULL;
     enum cleave_status status =
         cleave_hypergraph_new(problem->count, (uint32_t)problem->net_weight.count,
                               problem->net_offset.data, problem->pins.data, problem->weights,
@@ -315,9 +353,11 @@ static enum cleave_status solve(struct problem *problem, uint32_t *shard, bool *
     if (!status && !block)
         status = cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for the placement");
     if (!status) {
+        start = ordered_start(problem);
         struct cleave_partition_options options = {
+            .warm_start = start,
             .blocks = space->input->shards,
-            .epsilon = space->input->steer->epsilon,
+            .epsilon = problem->epsilon,
             .objective = CLEAVE_CUT,
             .target_share = problem->share,
             .fixed = problem->fixed,
@@ -337,16 +377,17 @@ static enum cleave_status solve(struct problem *problem, uint32_t *shard, bool *
     }
     for (size_t v = 0; !status && v < space->vertices.count; v++)
         shard[v] = problem->local[v] == CLEAVE_ABSENT ? CLEAVE_ABSENT : block[problem->local[v]];
+    free(start);
     free(block);
     cleave_hypergraph_free(graph);
     return status;
 }
 
 enum cleave_status cleave__keys_place(const struct cleave_key_space *space,
-                                      const unsigned char *used, uint32_t *shard, bool *balanced,
-                                      struct cleave_error *error)
+                                      const unsigned char *used, double epsilon, uint32_t *shard,
+                                      bool *balanced, struct cleave_error *error)
 {
-    struct problem problem = {.space = space, .used = used};
+    struct problem problem = {.space = space, .used = used, .epsilon = epsilon};
     struct cleave_arena arena = {0};
     enum cleave_status status;
     *balanced = true;
@@ -376,4 +417,33 @@ uint64_t cleave__keys_count(const struct cleave_key_space *space, const uint32_t
         distributed += cut;
     }
     return distributed;
+}
+
+double cleave__keys_busiest(const struct cleave_key_space *space, const uint32_t *shard)
+{
+    uint32_t shards = space->input->shards, transactions = space->input->workload->transactions;
+    double coordination = space->input->steer->coordination, lost = 0, most = 0;
+    double *work = calloc(shards, sizeof *work);
+    uint32_t *last = calloc(shards, sizeof *last);
+    for (uint32_t t = 0; work && last && t < transactions; t++) {
+        uint64_t first = space->offsets[t], end = space->offsets[t + 1];
+        uint32_t parts = 0, touched[64];
+        if (space->kinds[t] == CLEAVE_TRANSACTION_LOST) {
+            lost += coordination;
+            continue;
+        }
+        for (uint64_t p = first; p < end; p++) {
+            uint32_t s = cleave__keys_shard(space, shard, space->pins.data[p]);
+            if (last[s] != t + 1 && parts < 64)
+                touched[parts++] = s;
+            last[s] = t + 1;
+        }
+        for (uint32_t i = 0; i < parts; i++)
+            work[touched[i]] += parts > 1 ? coordination : 1;
+    }
+    for (uint32_t s = 0; work && s < shards; s++)
+        most = work[s] > most ? work[s] : most;
+    free(work);
+    free(last);
+    return transactions ? (most + lost) / transactions : 0;
 }
