@@ -1,5 +1,6 @@
-/* The fast path and the recount agree: on random statements and layouts, and on benchmark traces,
- * the sets of shards are the same, transaction by transaction. */
+/* The fast path and the recount agree, transaction by transaction: on benchmark traces, and on
+ * random statements and layouts. Two sets of shards agree when they are equal, or both have
+ * several. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -58,7 +59,8 @@ static bool touch_fast(struct cleave_analyzer *by, const struct cleave_lookup *l
 
 static bool agree(struct cleave_oracle *oracle, struct cleave_analyzer *by,
                   const struct cleave_layout *layout, const struct cleave_lookup *lookup,
-                  const struct cleave_trace_transaction *transaction, bool verbose)
+                  const struct cleave_trace_transaction *transaction, bool fast_may_add,
+                  bool verbose)
 {
     struct cleave_touch fast;
     struct cleave_shardset slow;
@@ -71,6 +73,10 @@ static bool agree(struct cleave_oracle *oracle, struct cleave_analyzer *by,
      */
     bool several = cleave__shardset_count(&fast.shards) > 1 && cleave__shardset_count(&slow) > 1;
     if (fast_touches == touches && (several || !memcmp(&fast.shards, &slow, sizeof slow)))
+        return true;
+    struct cleave_shardset both = fast.shards;
+    cleave__shardset_or(&both, &slow);
+    if (fast_may_add && fast_touches >= touches && !memcmp(&both, &fast.shards, sizeof both))
         return true;
     if (verbose) {
         for (uint32_t i = 0; i < transaction->statement_count; i++)
@@ -91,15 +97,18 @@ static bool same_shards(struct property_source *source, void *context)
     struct cleave_error error;
     (void)context;
     random_layout(source, world);
-    sql_random(source, &statement);
+    sql_random(source, &statement, true);
     struct cleave_trace_statement text = {.text = statement.text, .length = statement.length};
     struct cleave_trace_transaction transaction = {.statements = &text, .statement_count = 1};
     if (cleave__lookup_build(&world->layout, &lookup, &error) != CLEAVE_OK) {
         fprintf(stderr, "%s\n", error.message);
         return false;
     }
-    bool good =
-        agree(world->oracle, analyzer, &world->layout, lookup, &transaction, source->verbose);
+    /* Outer joins: the fast path says nothing of a side that may be padded unless a condition on
+     * its own rules the padding out; the recount looks at all of them together. */
+    bool outer = statement.kind >= SQL_LEFT && statement.kind <= SQL_FULL;
+    bool good = agree(world->oracle, analyzer, &world->layout, lookup, &transaction, outer,
+                      source->verbose);
     cleave__lookup_release(lookup);
     cleave__arena_rewind(&world->arena, mark);
     return good;
@@ -194,7 +203,8 @@ static void benchmark_traces(void **state)
                 const char *kind;
                 assert_int_equal(cleave__generator_next(generator, &transaction, &kind, NULL),
                                  CLEAVE_OK);
-                different += !agree(oracle, by, &layout, lookup, &transaction, different == 0);
+                different +=
+                    !agree(oracle, by, &layout, lookup, &transaction, false, different == 0);
             }
             cleave__lookup_release(lookup);
             cleave__arena_free(&arena);

@@ -74,7 +74,7 @@ static bool no_shard_missed(struct property_source *source, void *context)
     struct cleave_arena_mark mark = cleave__arena_mark(&world->arena);
     (void)context;
     random_layout(source, world);
-    sql_random(source, &statement);
+    sql_random(source, &statement, false);
     for (int t = 0; t < 2; t++) {
         tables[t].count = (int)property_draw(source, SQL_ROWS_MAX + 1);
         for (int i = 0; i < tables[t].count; i++) {

@@ -2,7 +2,6 @@
 #include "random_sql.h"
 
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -44,7 +43,7 @@ static int pick(struct property_source *source, unsigned sources)
 }
 
 static struct sql_node *make(struct property_source *source, struct sql_statement *s,
-                             unsigned sources, int depth, bool nested)
+                             unsigned sources, int depth, bool nested, bool must)
 {
     static const enum sql_op leaves[] = {SQL_COMPARE,       SQL_COMPARE, SQL_COMPARE,
                                          SQL_COLUMNS_EQUAL, SQL_IN,      SQL_BETWEEN,
@@ -62,19 +61,23 @@ static struct sql_node *make(struct property_source *source, struct sql_statemen
         n->constant[i] = draw(source, 12) == 11 ? SQL_NULL : draw(source, SQL_DOMAIN);
     if (choice < 9) {
         n->op = leaves[choice];
+        bool odd = n->op == SQL_DISTINCT || (n->op == SQL_COLUMNS_EQUAL && !must);
+        if (s->plain && odd)
+            n->op = SQL_COMPARE;
         return n;
     }
     if (choice < 15) {
         n->op = choice < 13 ? SQL_AND : SQL_OR;
-        n->child[0] = make(source, s, sources, depth - 1, nested);
-        n->child[1] = make(source, s, sources, depth - 1, nested);
+        must = must && n->op == SQL_AND;
+        n->child[0] = make(source, s, sources, depth - 1, nested, must);
+        n->child[1] = make(source, s, sources, depth - 1, nested, must);
     } else if (choice == 15 || nested) {
         n->op = SQL_NOT;
-        n->child[0] = make(source, s, sources, depth - 1, nested);
+        n->child[0] = make(source, s, sources, depth - 1, nested, false);
     } else {
         n->op = choice == 16 ? SQL_IN_QUERY : SQL_EXISTS;
         n->table = draw(source, 2);
-        n->child[0] = make(source, s, draw(source, 3) ? 4 | sources : 4, depth - 1, true);
+        n->child[0] = make(source, s, draw(source, 3) ? 4 | sources : 4, depth - 1, true, true);
     }
     return n;
 }
@@ -254,8 +257,9 @@ static void put_statement(struct sql_statement *s)
     }
 }
 
-void sql_random(struct property_source *source, struct sql_statement *s)
+void sql_random(struct property_source *source, struct sql_statement *s, bool plain)
 {
+    s->plain = plain;
     s->node_count = 0;
     s->length = 0;
     s->text[0] = 0;
@@ -267,13 +271,13 @@ void sql_random(struct property_source *source, struct sql_statement *s)
     if (reads && draw(source, 3) == 2)
         s->wrap = (enum sql_wrap)draw(source, SQL_WRAPS);
     if ((s->wrap == SQL_NESTED || s->wrap == SQL_WITH) && draw(source, 4))
-        s->inner = make(source, s, 1, 1, false);
+        s->inner = make(source, s, 1, 1, false, true);
     if (joins)
-        s->on = make(source, s, 3, 2, false);
+        s->on = make(source, s, 3, 2, false, true);
     if (draw(source, 5))
-        s->where = make(source, s, joins || s->kind == SQL_DELETE_USING ? 3 : 1, 3, false);
+        s->where = make(source, s, joins || s->kind == SQL_DELETE_USING ? 3 : 1, 3, false, true);
     if (s->kind == SQL_UNION && draw(source, 5))
-        s->second = make(source, s, 2, 2, false);
+        s->second = make(source, s, 2, 2, false, true);
     s->set_column = draw(source, SQL_COLUMNS);
     s->set_from = draw(source, 3) == 2 ? draw(source, SQL_COLUMNS) : -1;
     s->set_value = draw(source, 10) == 9 ? SQL_NULL : draw(source, SQL_DOMAIN);

@@ -5,6 +5,7 @@
 #ifndef CLEAVE_TESTS_ORACLE_RANDOM_SQL_H
 #define CLEAVE_TESTS_ORACLE_RANDOM_SQL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "support/property.h"
@@ -65,6 +66,7 @@ struct sql_statement {
     struct sql_node *second;             /* WHERE of the second arm of a UNION */
     int set_column, set_value, set_from; /* UPDATE: value, or another column when set_from >= 0 */
     int inserted[2][SQL_COLUMNS], insert_count;
+    bool plain;
     struct sql_node nodes[SQL_NODES_MAX];
     int node_count;
     char text[8192];
@@ -76,7 +78,9 @@ struct sql_table {
     int count;
 };
 
-void sql_random(struct property_source *source, struct sql_statement *statement);
+/* `plain`: without IS NOT DISTINCT FROM, and columns are compared with each other only where that
+ * must hold. */
+void sql_random(struct property_source *source, struct sql_statement *statement, bool plain);
 /* A number that stands for the result: a sum over its rows. */
 unsigned long long sql_run(const struct sql_statement *statement, const struct sql_table tables[2]);
 /* Rows that the statement adds or makes; `table` is where they go. */

@@ -21,6 +21,7 @@ void cleave__oracle_program_reset(struct oracle_program *p)
     p->status = CLEAVE_OK;
     p->depth = p->expansions = p->shadow = 0;
     p->side = ORACLE_NONE;
+    p->loose = false;
     p->variables.count = p->references.count = p->blocks.count = 0;
     p->sides.count = p->targets.count = p->constants.count = p->late.count = p->equals.count = 0;
 }
@@ -375,8 +376,7 @@ static void tie(struct oracle_program *p, size_t first)
         const struct oracle_node *node = p->equals.data[i];
         if (node->op != ORACLE_EQUAL && node->op != ORACLE_SAME)
             continue;
-        p->variables.data[node->variable].loose |= node->op == ORACLE_SAME;
-        p->variables.data[node->other].loose |= node->op == ORACLE_SAME;
+        p->loose |= node->op == ORACLE_SAME;
         uint32_t a = pool_shorten(p, node->variable), b = pool_shorten(p, node->other);
         if (a < b)
             p->variables.data[b].pool = a;

@@ -62,7 +62,6 @@ struct oracle_variable {
     enum oracle_sort sort;
     uint32_t block;        /* whose rows it belongs to */
     const char *type_name; /* as declared; may be NULL */
-    bool loose;            /* the same as another, NULLs included */
     bool null_named;       /* some condition asks whether it is NULL */
     uint32_t side;         /* innermost nullable side it belongs to, or ORACLE_NONE */
     uint32_t pool;         /* union-find parent: variables that some equality ties together */
@@ -133,6 +132,7 @@ struct oracle_program {
     uint32_t expansions; /* views and CTEs expanded so far */
     uint32_t shadow;     /* > 0: a second reading of a CTE that writes; makes no targets */
     uint32_t side;       /* nullable side being compiled */
+    bool loose;          /* some columns are the same, NULLs included */
 
     CLEAVE_VECTOR(struct oracle_variable) variables;
     CLEAVE_VECTOR(struct oracle_reference) references;

@@ -172,6 +172,7 @@ static void set_operation(struct oracle_program *p, const json_t *body, struct o
         cleave__oracle_select(p, json_object_get(body, sides[s]), scope, blocks[s], &side[s]);
         cleave__oracle_leave(p);
     }
+    p->loose = true; /* an output is the same as either side's, NULL or not */
     for (uint32_t i = 0; outputs && i < side[0].count && p->status == CLEAVE_OK; i++) {
         struct oracle_expr out = {.kind = ORACLE_EXPR_UNKNOWN}, given[2] = {out, out};
         given[0] = side[0].items[i].expr;

@@ -560,7 +560,7 @@ static bool apply(struct oracle_solver *s, const struct goal *goal)
         if (masked || padded || !is_relevant(s, v))
             return true;
         /* What equals a column of the row is not NULL, unless it is only the same. */
-        if (!s->program->variables.data[v].loose && equals_own(s, v))
+        if (!s->program->loose && equals_own(s, v))
             return false;
         return assert_nullness(s, v, IS_NULL);
     case ORACLE_NOT_NULL:
