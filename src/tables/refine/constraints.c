@@ -102,11 +102,11 @@ static const cyaml_schema_field_t weights_fields[] = {
     CYAML_FIELD_FLOAT("access", CYAML_FLAG_DEFAULT, struct file_weights, access), CYAML_FIELD_END};
 static const cyaml_schema_field_t file_fields[] = {
     CYAML_FIELD_FLOAT_PTR("epsilon", MAY, struct file, epsilon),
-    CYAML_FIELD_BOOL_PTR("strict", MAY, struct file, strict),
-    CYAML_FIELD_BOOL_PTR("replication", MAY, struct file, replication),
-    CYAML_FIELD_BOOL_PTR("derived_keys", MAY, struct file, derived_keys),
-    CYAML_FIELD_BOOL_PTR("exceptions", MAY, struct file, exceptions),
-    CYAML_FIELD_BOOL_PTR("rank_by_ratio", MAY, struct file, rank_by_ratio),
+    CYAML_FIELD_BOOL_PTR("strict", MAY | CYAML_FLAG_STRICT, struct file, strict),
+    CYAML_FIELD_BOOL_PTR("replication", MAY | CYAML_FLAG_STRICT, struct file, replication),
+    CYAML_FIELD_BOOL_PTR("derived_keys", MAY | CYAML_FLAG_STRICT, struct file, derived_keys),
+    CYAML_FIELD_BOOL_PTR("exceptions", MAY | CYAML_FLAG_STRICT, struct file, exceptions),
+    CYAML_FIELD_BOOL_PTR("rank_by_ratio", MAY | CYAML_FLAG_STRICT, struct file, rank_by_ratio),
     CYAML_FIELD_UINT_PTR("attributes", MAY, struct file, attributes),
     CYAML_FIELD_UINT_PTR("iterations", MAY, struct file, iterations),
     CYAML_FIELD_UINT_PTR("split_top", MAY, struct file, split_top),
