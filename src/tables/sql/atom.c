@@ -216,7 +216,9 @@ static bool read_scalar(struct cleave_binding *b, const struct cleave_predicate 
 {
     bool any = atom->reads.family == CLEAVE_FAMILY_ANY;
     const struct cleave_domain_type *reads = any ? &atom->target : &atom->reads;
-    if (!cleave__scalar_convert(b, scalar, reads, value))
+    struct cleave_scalar unsure = *scalar;
+    unsure.parameter |= any; /* an output's type: anything that compares with the column */
+    if (!cleave__scalar_convert(b, &unsure, reads, value))
         return false;
     /* An output without a type of its own: it may have been rounded on its way to the column. */
     if (any && reads->family == CLEAVE_FAMILY_INTEGER && value->kind == CLEAVE_NUMBER)
@@ -349,6 +351,27 @@ static void not_in_domain(struct cleave_binding *b, const struct cleave_predicat
     *out = (struct cleave_domain){false, n, gaps};
 }
 
+static bool is_number(enum cleave_family family)
+{
+    return family == CLEAVE_FAMILY_INTEGER || family == CLEAVE_FAMILY_NUMERIC ||
+           family == CLEAVE_FAMILY_FLOAT8 || family == CLEAVE_FAMILY_FLOAT4;
+}
+
+/* All members of a list are read in one type. When some member has another type than the column,
+ * quoted literals beside it may be of that type: they are not known then. */
+static void forget_untyped(const struct cleave_predicate *atom, struct cleave_scalars *items)
+{
+    enum cleave_family family = atom->reads.family;
+    bool other = false;
+    for (uint32_t i = 0; i < items->count; i++)
+        other |= items->items[i].kind == CLEAVE_SCALAR_TYPED && items->items[i].family != family &&
+                 !(is_number(family) && is_number(items->items[i].family));
+    for (uint32_t i = 0; other && i < items->count; i++) {
+        if (items->items[i].kind == CLEAVE_SCALAR_LITERAL)
+            items->items[i].kind = CLEAVE_SCALAR_UNKNOWN;
+    }
+}
+
 static void list_domain(struct cleave_binding *b, const struct cleave_predicate *atom,
                         struct cleave_domain *out)
 {
@@ -369,6 +392,7 @@ static void list_domain(struct cleave_binding *b, const struct cleave_predicate 
         for (uint32_t i = 0; i < atom->count; i++)
             items.items[i] = cleave__scalar(b, atom->items[i]);
     }
+    forget_untyped(atom, &items);
     if (negated)
         not_in_domain(b, atom, &items, out);
     else

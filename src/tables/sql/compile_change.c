@@ -318,7 +318,9 @@ static const struct cleave_key *conflict_keys(struct cleave_compile *c, uint32_t
             uint32_t column = CLEAVE_ABSENT;
             if (element->node_case == PG_QUERY__NODE__NODE_INDEX_ELEM && element->index_elem->name)
                 column = column_index(t, element->index_elem->name);
-            if (column != CLEAVE_ABSENT) /* an expression may be any value */
+            const struct cleave_key so_far = {n, columns};
+            /* An expression may be any value. */
+            if (column != CLEAVE_ABSENT && !key_has(&so_far, column))
                 columns[n++] = column;
         }
         keys[(*count)++] = (struct cleave_key){n, columns};

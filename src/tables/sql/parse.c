@@ -137,8 +137,10 @@ static void release(void *arena, void *pointer)
 static enum cleave_status refuse(const PgQueryError *fault, struct cleave_error *error)
 {
     const char *message = fault->message ? fault->message : "cannot be parsed";
-    if (strstr(message, "out of memory") || strstr(message, "memory exhausted"))
+    if (strncmp(message, "out of memory", 13) == 0)
         return cleave_error_set(error, CLEAVE_NO_MEMORY, "SQL parser: %s", message);
+    if (strncmp(message, "memory exhausted", 16) == 0) /* its stack of open rules */
+        return cleave_error_set(error, CLEAVE_LIMIT, "SQL parser: %s", message);
     if (fault->cursorpos > 0)
         return cleave_error_set(error, CLEAVE_BAD_INPUT, "%s (character %d)", message,
                                 fault->cursorpos);

@@ -1,0 +1,1 @@
+SELECT * FROM a JOIN b USING (x) WHERE a.x = 5 AND t LIKE 'p%' AND d > '2020-01-01'

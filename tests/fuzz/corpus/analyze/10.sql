@@ -1,0 +1,1 @@
+COPY a (x, y) FROM stdin

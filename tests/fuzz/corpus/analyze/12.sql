@@ -1,0 +1,1 @@
+EXPLAIN (ANALYZE) SELECT $1::date - 7, x FROM a WHERE d = DATE '2020-01-01' + 1 AND x = 5 - 20

@@ -1,0 +1,1 @@
+SELECT (SELECT max(x) FROM b WHERE b.x = a.x) FROM a WHERE EXISTS (SELECT 1 FROM s.c WHERE c.x = a.x) AND x NOT IN (SELECT y FROM b) GROUP BY x HAVING count(*) > 1
