@@ -143,7 +143,7 @@ static uint32_t box_find(const struct cleave_lookup *lookup, int64_t key)
     struct cleave_term term = {0, 1, &range};
     struct cleave_box box = {1, &term};
     struct cleave_shardset shards = {{0}};
-    cleave__lookup_box(lookup, 0, &box, false, &shards);
+    cleave__lookup_box(lookup, 0, &box, false, false, &shards);
     return cleave__shardset_first(&shards);
 }
 
@@ -245,7 +245,7 @@ static void run_exceptions(uint32_t count)
             struct cleave_term terms[2] = {{0, 1, &ranges[0]}, {1, 1, &ranges[1]}};
             struct cleave_box box = {kind == 0 ? 2 : 1, kind == 2 ? terms + 1 : terms};
             struct cleave_shardset set = {{0}};
-            cleave__lookup_box(lookup, 0, &box, false, &set);
+            cleave__lookup_box(lookup, 0, &box, false, false, &set);
             sink += cleave__shardset_first(&set);
         }
         times[kind] = (now() - start) / BOXES;

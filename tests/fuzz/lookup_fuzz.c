@@ -58,7 +58,9 @@ static void ask(const struct cleave_lookup *lookup)
         for (uint32_t n = 0; n <= 2; n++) {
             struct cleave_box box = {n, terms};
             struct cleave_shardset set = {{0}}, all;
-            cleave__lookup_box(lookup, t, &box, n == 1, &set);
+            cleave__lookup_box(lookup, t, &box, n == 1, false, &set);
+            cleave__lookup_box(lookup, t, &box, n == 1, true, &set);
+            cleave__lookup_row_shards(lookup, t, values, n, &set);
             cleave__shardset_fill(&all, lookup->shards);
             cleave__shardset_or(&all, &set);
             must(cleave__shardset_count(&all) == lookup->shards);

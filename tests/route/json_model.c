@@ -236,6 +236,12 @@ static void read_placed(struct reader *r, const json_t *node)
     const json_t *exceptions = json_object_get(node, "exceptions");
     placed->key_column = column_named(r, table, json_string_value(json_object_get(node, "key")));
     placed->map = number_of(r, json_object_get(node, "map"));
+    placed->twice = json_object_get(node, "second_key") != NULL;
+    if (placed->twice) {
+        placed->second_column =
+            column_named(r, table, json_string_value(json_object_get(node, "second_key")));
+        placed->second_map = number_of(r, json_object_get(node, "second_map"));
+    }
     placed->derived_count = (uint32_t)json_array_size(derived);
     for (uint32_t i = 0; i < placed->derived_count && i < CLEAVE_DERIVED_MAX; i++) {
         const json_t *one = json_array_get(derived, i);

@@ -91,6 +91,9 @@ static enum cleave_status build_all(struct cleave_lookup **out, struct cleave_er
         placed[t].map = t;
         placed[t].key_column = t == 1 || t == 3;
     }
+    placed[1].twice = true;
+    placed[1].second_column = 0;
+    placed[1].second_map = 2;
     placed[5].replicated = true;
     placed[0].exception_count = 5;
     placed[0].exceptions = exceptions;
@@ -231,7 +234,7 @@ static void test_wrong_under_right_checksums(void **state)
                         continue;
                     struct cleave_box any = {0};
                     struct cleave_shardset set = {{0}};
-                    cleave__lookup_box(opened, t, &any, false, &set);
+                    cleave__lookup_box(opened, t, &any, false, x % 2, &set);
                     assert_true(cleave__shardset_count(&set) <= opened->shards);
                 }
             }
@@ -247,11 +250,11 @@ static void test_newer_version(void **state)
     (void)state;
     struct cleave_lookup *lookup = must_build();
     struct cleave_error error;
-    cleave__store32(lookup->bytes + 8, 2);
+    cleave__store32(lookup->bytes + 8, CLEAVE_IMAGE_VERSION + 1);
     cleave__store64(lookup->bytes + CLEAVE_IMAGE_HEADER - 8,
                     XXH3_64bits(lookup->bytes, CLEAVE_IMAGE_HEADER - 8));
     assert_int_equal(open_bytes(lookup->bytes, lookup->size, &error), CLEAVE_UNSUPPORTED);
-    assert_non_null(strstr(error.message, "version 2"));
+    assert_non_null(strstr(error.message, "version 3"));
     cleave__lookup_release(lookup);
 }
 
@@ -349,7 +352,22 @@ static void test_layouts_refused(void **state)
     placed.exceptions = twice;
     placed.exception_count = 2;
     assert_int_equal(cleave__lookup_build(&layout, &lookup, &error), CLEAVE_BAD_ARGUMENT);
+    placed.exception_count = 1;
+    assert_int_equal(cleave__lookup_build(&layout, &lookup, &error), CLEAVE_OK);
+    cleave__lookup_release(lookup);
+    placed.twice = true;
+    assert_int_equal(cleave__lookup_build(&layout, &lookup, &error), CLEAVE_BAD_ARGUMENT);
+    assert_non_null(strstr(error.message, "table a: a table with two keys has no exceptions"));
     placed.exception_count = 0;
+    placed.second_column = 1;
+    assert_int_equal(cleave__lookup_build(&layout, &lookup, &error), CLEAVE_BAD_ARGUMENT);
+    assert_non_null(strstr(error.message, "no second key column 1"));
+    placed.second_column = 0;
+    placed.second_map = 1;
+    assert_int_equal(cleave__lookup_build(&layout, &lookup, &error), CLEAVE_BAD_ARGUMENT);
+    assert_non_null(strstr(error.message, "no second key map 1"));
+    placed.second_map = 0;
+    placed.twice = false;
     layout.shards = 1025;
     assert_int_equal(cleave__lookup_build(&layout, &lookup, &error), CLEAVE_BAD_ARGUMENT);
     layout.shards = 0;

@@ -39,6 +39,15 @@ static bool rows_agree(struct property_source *source, void *context)
             if (got != want && source->verbose)
                 printf("  table %u row %u: got %u, want %u\n", t, i, got, want);
             good = good && got == want;
+            struct cleave_shardset copies = {{0}}, all = {{0}};
+            if (want == CLEAVE_SHARDS_MAX)
+                cleave__shardset_fill(&all, model.layout.shards);
+            else
+                cleave__shardset_add(&all, want);
+            if (model.layout.tables[t].twice)
+                cleave__shardset_add(&all, model_second(&model.layout, t, row));
+            cleave__lookup_row_shards(lookup, t, row, MODEL_COLUMNS, &copies);
+            good = good && !memcmp(&copies, &all, sizeof all);
         }
     }
     if (!good && source->verbose)
@@ -48,7 +57,40 @@ static bool rows_agree(struct property_source *source, void *context)
     return good;
 }
 
-/* Every row of a box lies on one of its shards; on point boxes the set is exact. */
+/* The rows of a box, sent by each key as layout.h says. */
+static void rows_of_box(const struct model *model, uint32_t t, const struct cleave_box *box,
+                        struct cleave_shardset want[2])
+{
+    struct cleave_value row[MODEL_COLUMNS];
+    for (uint32_t i = 0; model_nth_row(model, i, row); i++) {
+        if (!model_box_holds(box, row))
+            continue;
+        cleave__shardset_add(&want[0], model_row(&model->layout, t, row));
+        if (model->layout.tables[t].twice)
+            cleave__shardset_add(&want[1], model_second(&model->layout, t, row));
+    }
+}
+
+static bool holds(const struct cleave_shardset *set, const struct cleave_shardset *part)
+{
+    struct cleave_shardset all = *set;
+    cleave__shardset_or(&all, part);
+    return !memcmp(&all, set, sizeof all);
+}
+
+/* What an access touches, given the shards of its rows by each key. */
+static struct cleave_shardset served(const struct cleave_shardset by[2], bool twice, bool write)
+{
+    struct cleave_shardset set = by[0];
+    if (twice && write)
+        cleave__shardset_or(&set, &by[1]);
+    else if (twice && cleave__shardset_count(&by[1]) < cleave__shardset_count(&by[0]))
+        set = by[1];
+    return set;
+}
+
+/* Every row of a box lies on one of its shards, by either key; on point boxes the set is exact. An
+ * access of several boxes is served by one key. */
 static bool boxes_cover(struct property_source *source, void *context)
 {
     (void)context;
@@ -56,34 +98,54 @@ static bool boxes_cover(struct property_source *source, void *context)
     model_random(source, &model);
     struct cleave_lookup *lookup = build(&model, source->verbose);
     bool good = lookup != NULL;
+    struct cleave_box boxes[12];
+    struct cleave_shardset access_by[2][2] = {{{{0}}}}, full;
+    bool insert = property_draw(source, 2), write = insert || property_draw(source, 2);
+    uint32_t together = (uint32_t)property_draw(source, 4); /* boxes of one access */
+    cleave__shardset_clear(&full);
+    cleave__shardset_fill(&full, model.layout.shards);
     for (uint32_t b = 0; good && b < 12; b++) {
-        struct cleave_box box;
-        bool points = property_draw(source, 3) == 0, insert = property_draw(source, 2);
-        model_box(source, &model, points, &box);
+        struct cleave_box *box = &boxes[b];
+        bool points = property_draw(source, 3) == 0;
+        model_box(source, &model, points, box);
         for (uint32_t t = 0; good && t < 2; t++) {
-            struct cleave_shardset got = {{0}}, want = {{0}}, all, extra;
-            struct cleave_value row[MODEL_COLUMNS];
+            struct cleave_shardset got = {{0}}, by[2] = {{{0}}}, want[2] = {{{0}}};
+            bool twice = model.layout.tables[t].twice;
             if (model.layout.tables[t].replicated)
                 continue;
-            cleave__lookup_box(lookup, t, &box, insert, &got);
-            for (uint32_t i = 0; model_nth_row(&model, i, row); i++) {
-                if (model_box_holds(&box, row))
-                    cleave__shardset_add(&want, model_row(&model.layout, t, row));
+            rows_of_box(&model, t, box, want);
+            for (uint32_t k = 0; k < (twice ? 2 : 1); k++) {
+                cleave__lookup_box_by(lookup, t, box, insert, k, &by[k]);
+                good = good && holds(&by[k], &want[k]) && holds(&full, &by[k]) &&
+                       (!points || holds(&want[k], &by[k]));
+                if (b < together)
+                    cleave__shardset_or(&access_by[t][k], &by[k]);
             }
-            all = got;
-            cleave__shardset_or(&all, &want);
-            good = !memcmp(&all, &got, sizeof all) && (!points || !memcmp(&got, &want, sizeof got));
-            cleave__shardset_fill(&all, model.layout.shards);
-            extra = all;
-            cleave__shardset_or(&extra, &got);
-            good = good && !memcmp(&all, &extra, sizeof all);
+            struct cleave_shardset expected = served(points ? want : by, twice, write);
+            cleave__lookup_box(lookup, t, box, insert, write, &got);
+            good = good && !memcmp(&got, &expected, sizeof got);
             if (!good && source->verbose) {
-                printf("  table %u points %d: got %u shards, want %u\n", t, points,
-                       cleave__shardset_count(&got), cleave__shardset_count(&want));
-                model_print_box(&box);
+                printf("  table %u points %d insert %d write %d: got %u shards, by key %u, %u\n", t,
+                       points, insert, write, cleave__shardset_count(&got),
+                       cleave__shardset_count(&want[0]), cleave__shardset_count(&want[1]));
+                model_print_box(box);
                 model_print(&model);
             }
         }
+    }
+    for (uint32_t t = 0; good && t < 2; t++) {
+        struct cleave_access access = {
+            .table = t, .write = write, .insert = insert, .box_count = together};
+        struct cleave_touch touch = {.distributed = false};
+        access.boxes = boxes;
+        cleave__lookup_accesses(lookup, &access, 1, &touch);
+        struct cleave_shardset expected = served(access_by[t], model.layout.tables[t].twice, write);
+        if (model.layout.tables[t].replicated && write && together)
+            expected = full;
+        good = !memcmp(&touch.shards, &expected, sizeof expected) &&
+               touch.distributed == (cleave__shardset_count(&expected) > 1);
+        if (!good && source->verbose)
+            printf("  table %u: %u boxes together\n", t, together);
     }
     cleave__lookup_release(lookup);
     model_free(&model);
@@ -136,13 +198,13 @@ static bool derived_cover(struct property_source *source, void *context)
         struct cleave_shardset got = {{0}}, inserted = {{0}};
         row[2] = number;
         uint32_t want = model_row(&model.layout, 0, row);
-        cleave__lookup_box(lookup, 0, &box, false, &got);
-        cleave__lookup_box(lookup, 0, &box, true, &inserted);
+        cleave__lookup_box(lookup, 0, &box, false, false, &got);
+        cleave__lookup_box(lookup, 0, &box, true, true, &inserted);
         good = cleave__shardset_count(&got) == 1 && cleave__shardset_has(&got, want) &&
                cleave__shardset_count(&inserted) == shards;
         number.length--; /* the suffix is gone: no number, so anywhere */
         range = (struct cleave_range){number, number, 0};
-        cleave__lookup_box(lookup, 0, &box, false, &got);
+        cleave__lookup_box(lookup, 0, &box, false, false, &got);
         good = good && cleave__shardset_count(&got) == shards;
         if (!good && source->verbose)
             printf("  key %u of %u shards\n", i, shards);

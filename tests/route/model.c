@@ -186,6 +186,11 @@ void model_random(struct property_source *source, struct model *model)
         table->replicated = t && property_draw(source, 3) == 0;
         if (property_draw(source, 3))
             fill_exceptions(source, model, table);
+        table->twice = table->exception_count == 0 && property_draw(source, 2);
+        if (table->twice) {
+            table->second_map = (uint32_t)property_draw(source, layout->map_count);
+            table->second_column = table->second_map;
+        }
     }
 }
 
@@ -193,6 +198,9 @@ void model_free(struct model *model)
 {
     cleave__arena_free(&model->arena);
 }
+
+static uint32_t map_shard(const struct cleave_layout *layout, const struct cleave_key_map *map,
+                          const struct cleave_value *key);
 
 uint32_t model_row(const struct cleave_layout *layout, uint32_t table,
                    const struct cleave_value *values)
@@ -209,8 +217,19 @@ uint32_t model_row(const struct cleave_layout *layout, uint32_t table,
         if (inside)
             return exception->shard;
     }
-    const struct cleave_key_map *map = &layout->maps[placed->map];
-    const struct cleave_value *key = &values[placed->key_column];
+    return map_shard(layout, &layout->maps[placed->map], &values[placed->key_column]);
+}
+
+uint32_t model_second(const struct cleave_layout *layout, uint32_t table,
+                      const struct cleave_value *values)
+{
+    const struct cleave_table_layout *placed = &layout->tables[table];
+    return map_shard(layout, &layout->maps[placed->second_map], &values[placed->second_column]);
+}
+
+static uint32_t map_shard(const struct cleave_layout *layout, const struct cleave_key_map *map,
+                          const struct cleave_value *key)
+{
     uint32_t nearest = UINT32_MAX, first = UINT32_MAX;
     for (uint32_t i = 0; i < map->entry_count; i++) {
         int order = cleave__value_compare(&map->entries[i], key);
@@ -371,6 +390,8 @@ void model_print(const struct model *model)
         const struct cleave_table_layout *table = &layout->tables[t];
         printf("  table %u: %s key %u map %u\n", t, table->replicated ? "replicated" : "",
                table->key_column, table->map);
+        if (table->twice)
+            printf("    and by column %u map %u\n", table->second_column, table->second_map);
         for (uint32_t i = 0; i < table->exception_count; i++) {
             printf("    exception");
             for (uint32_t j = 0; j < table->exceptions[i].range_count; j++) {

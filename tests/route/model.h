@@ -30,6 +30,10 @@ void model_print(const struct model *model);
 uint32_t model_row(const struct cleave_layout *layout, uint32_t table,
                    const struct cleave_value *values);
 
+/* Where the copy by the second key lives, of a table that has two. */
+uint32_t model_second(const struct cleave_layout *layout, uint32_t table,
+                      const struct cleave_value *values);
+
 /* A range within the domain (never empty), and a random box. `points`: each column gets a list of
  * points. */
 struct cleave_range model_range(struct property_source *source, const struct model_domain *domain,

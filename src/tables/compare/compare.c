@@ -47,18 +47,8 @@ struct recount {
 static bool fast_verdict(const struct cleave_lookup *lookup, const struct cleave_workload *workload,
                          uint32_t transaction)
 {
-    uint32_t shards = cleave__lookup_shards(lookup);
     struct cleave_shardset set;
-    cleave__shardset_clear(&set);
-    for (uint64_t a = workload->offsets.data[transaction];
-         a < workload->offsets.data[transaction + 1]; a++) {
-        struct cleave_workload_access access = workload->accesses.data[a];
-        const struct cleave_workload_box *box = &workload->boxes.data[access.box];
-        if (!cleave__lookup_replicated(lookup, box->table))
-            cleave__lookup_box(lookup, box->table, &box->box, box->insert, &set);
-        else if (access.write)
-            cleave__shardset_fill(&set, shards);
-    }
+    cleave__touch(lookup, workload, transaction, &set);
     return cleave__shardset_count(&set) > 1;
 }
 

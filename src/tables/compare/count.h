@@ -18,6 +18,10 @@ enum cleave_status cleave__count(const struct cleave_lookup *lookup,
                                  struct cleave_arena *arena, struct cleave_count *out,
                                  struct cleave_error *error);
 
+/* The shards that one transaction touches, routed box by box afresh: as _count has it, slower. */
+void cleave__touch(const struct cleave_lookup *lookup, const struct cleave_workload *workload,
+                   uint32_t transaction, struct cleave_shardset *out);
+
 /* Estimated size of each shard ([shards], in `arena`), copies included, in bytes where every
  * table's row bytes are known, else in rows: explicit values by selectivity, the rest as the
  * default says. */

@@ -149,9 +149,8 @@ static uint32_t find_entry(const struct cleave_steer *steer, const struct cleave
                            uint32_t table)
 {
     uint32_t i = 0;
-    while (i < steer->table_count &&
-           cleave__schema_table(schema, steer->tables[i].table, strlen(steer->tables[i].table)) !=
-               table)
+    while (i < steer->table_count && cleave__schema_table(schema, steer->tables[i].table,
+                                                          strlen(steer->tables[i].table)) != table)
         i++;
     return i;
 }
@@ -205,15 +204,17 @@ static double moved_share(const struct cleave_table *table, const uint32_t *colu
         row[columns[r]] = low ? ranges[r].high : ranges[r].low;
         share *= cleave__selectivity(table, columns[r], &ranges[r]);
     }
-    bool moved = cleave__lookup_row(now, t, row, table->column_count) !=
-                 cleave__lookup_row(was, t, row, table->column_count);
+    struct cleave_shardset here = {{0}}, there = {{0}};
+    cleave__lookup_row_shards(now, t, row, table->column_count, &here);
+    cleave__lookup_row_shards(was, t, row, table->column_count, &there);
+    bool moved = memcmp(&here, &there, sizeof here) != 0;
     for (uint32_t r = 0; r < count; r++)
         row[columns[r]] = (struct cleave_value){.kind = CLEAVE_NULL};
     return moved ? share : 0;
 }
 
-/* Rows of one table that live elsewhere than before: by the keys that the workload shows, and by
- * the exceptions of both placements. */
+/* Share of one table's rows that live elsewhere than before: by the keys that the workload shows,
+ * and by the exceptions of both placements. With two keys a copy is half a row. */
 static double moved_in_table(const struct cleave_session *session,
                              const struct cleave__placement *now,
                              const struct cleave__placement *was, uint32_t t,
@@ -223,16 +224,21 @@ static double moved_in_table(const struct cleave_session *session,
     const struct cleave_table_layout *a = &now->layout.tables[t], *b = &was->layout.tables[t];
     if (a->replicated && b->replicated)
         return 0;
-    if (a->replicated != b->replicated || a->key_column != b->key_column)
+    if (a->replicated != b->replicated || a->key_column != b->key_column || a->twice != b->twice ||
+        (a->twice && a->second_column != b->second_column))
         return 1;
     double share = 0;
-    uint32_t c = session->hgp.space.class_of_table[t];
-    for (size_t v = 0; c != CLEAVE_ABSENT && v < session->hgp.space.vertices.count; v++) {
-        const struct cleave_key_vertex *vertex = &session->hgp.space.vertices.data[v];
-        struct cleave_range point = {vertex->value, vertex->value, 0};
-        if (vertex->class == c)
-            share +=
-                moved_share(table, &a->key_column, &point, 1, row, t, now->lookup, was->lookup);
+    for (uint32_t k = 0; k < (a->twice ? 2 : 1); k++) {
+        const uint32_t *column = k ? &a->second_column : &a->key_column;
+        const struct cleave_key_space *space = &session->hgp.space;
+        uint32_t c = k ? space->second_class[t] : space->class_of_table[t];
+        for (size_t v = 0; c != CLEAVE_ABSENT && v < space->vertices.count; v++) {
+            const struct cleave_key_vertex *vertex = &space->vertices.data[v];
+            struct cleave_range point = {vertex->value, vertex->value, 0};
+            if (vertex->class == c)
+                share += moved_share(table, column, &point, 1, row, t, now->lookup, was->lookup) /
+                         (a->twice ? 2 : 1);
+        }
     }
     for (int side = 0; side < 2; side++) {
         const struct cleave_table_layout *layout = side ? b : a;

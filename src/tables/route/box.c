@@ -4,7 +4,8 @@
  * ranges value by value, other ranges by overlap. With exceptions the box is cut into cells, one
  * for each combination of the values that it lists for the key and the exceptions' columns; a
  * cell that one exception holds wholly has that one's shard alone, any other cell has the map's
- * answer and the shards of all exceptions that overlap it. Errs on the side of more. */
+ * answer and the shards of all exceptions that overlap it. With a second key (and so no exceptions)
+ * that one's term decides alike. Errs on the side of more. */
 #include <assert.h>
 #include <stdio.h>
 
@@ -151,20 +152,14 @@ static bool list_derived(const struct cleave_lookup *lookup, uint32_t table,
     return false;
 }
 
-static void add_any(const struct cleave_table_index *index, const struct cleave_key_index *map,
-                    struct cleave_shardset *shards)
-{
-    cleave__shardset_or(shards, &map->may);
-    if (index->key_nullable)
-        cleave__shardset_add(shards, map->null_shard);
-}
-
-/* The map's answer for a term on the key column (or none). */
-static void add_term(const struct cleave_table_index *index, const struct cleave_key_index *map,
+/* The map's answer for a term on its key column (or none). */
+static void add_term(const struct cleave_key_index *map, bool nullable,
                      const struct cleave_term *term, struct cleave_shardset *shards)
 {
     if (!term) {
-        add_any(index, map, shards);
+        cleave__shardset_or(shards, &map->may);
+        if (nullable)
+            cleave__shardset_add(shards, map->null_shard);
         return;
     }
     for (uint32_t i = 0; i < term->range_count; i++) {
@@ -249,16 +244,22 @@ static bool add_exceptions(const struct cleave_exceptions *exceptions, const str
     return false;
 }
 
-void cleave__lookup_box(const struct cleave_lookup *lookup, uint32_t table,
-                        const struct cleave_box *box, bool insert, struct cleave_shardset *shards)
+void cleave__lookup_box_by(const struct cleave_lookup *lookup, uint32_t table,
+                           const struct cleave_box *box, bool insert, bool second,
+                           struct cleave_shardset *shards)
 {
     assert(table < lookup->schema.table_count);
     const struct cleave_table_index *index = &lookup->tables[table];
-    assert(!index->replicated);
+    assert(!index->replicated && (index->twice || !second));
     const struct cleave_key_index *map = &lookup->maps[index->map];
     struct cells cells;
+    if (second) {
+        add_term(&lookup->maps[index->second_map], index->second_nullable,
+                 term_of(box, index->second_column), shards);
+        return;
+    }
     if (index->exceptions.group_count == 0 && (insert || index->derived_count == 0)) {
-        add_term(index, map, term_of(box, index->key_column), shards);
+        add_term(map, index->key_nullable, term_of(box, index->key_column), shards);
         return;
     }
     if (!make_cells(lookup, table, box, insert, &cells))
@@ -271,8 +272,33 @@ void cleave__lookup_box(const struct cleave_lookup *lookup, uint32_t table,
         if (key) {
             cleave__shardset_add(shards, cleave__key_index_shard(map, key));
         } else if (!map_added) {
-            add_term(index, map, term_of(box, index->key_column), shards);
+            add_term(map, index->key_nullable, term_of(box, index->key_column), shards);
             map_added = true;
         }
     } while (next_cell(&cells));
+}
+
+void cleave__lookup_serve(const struct cleave_shardset *by_first,
+                          const struct cleave_shardset *by_second, bool write,
+                          struct cleave_shardset *shards)
+{
+    bool second = cleave__shardset_count(by_second) < cleave__shardset_count(by_first);
+    if (write || !second)
+        cleave__shardset_or(shards, by_first);
+    if (write || second)
+        cleave__shardset_or(shards, by_second);
+}
+
+void cleave__lookup_box(const struct cleave_lookup *lookup, uint32_t table,
+                        const struct cleave_box *box, bool insert, bool write,
+                        struct cleave_shardset *shards)
+{
+    if (!lookup->tables[table].twice) {
+        cleave__lookup_box_by(lookup, table, box, insert, false, shards);
+        return;
+    }
+    struct cleave_shardset by[2] = {{{0}}, {{0}}};
+    cleave__lookup_box_by(lookup, table, box, insert, false, &by[0]);
+    cleave__lookup_box_by(lookup, table, box, insert, true, &by[1]);
+    cleave__lookup_serve(&by[0], &by[1], write, shards);
 }

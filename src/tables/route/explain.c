@@ -15,7 +15,9 @@ struct explainer {
     uint32_t list_max;
     struct cleave_words block; /* clauses of one table, ended by '\n' each */
     struct cleave_words text;
-    uint32_t *first_user; /* by map: the table that explained it, else CLEAVE_ABSENT */
+    struct user {
+        uint32_t table, column;
+    } * first_user; /* by map: who explained it, else CLEAVE_ABSENT */
 };
 
 /* Entries of one map, grouped by shard, values rising within each. */
@@ -238,6 +240,32 @@ static void add_affix(struct cleave_words *w, const char *where, const char *aff
     cleave__words_add(w, "'");
 }
 
+/* Ends the clause that names a key column: where its map sends values, or who said so before. */
+static enum cleave_status explain_key(struct explainer *e, uint32_t table, uint32_t column,
+                                      uint32_t map, bool more)
+{
+    const struct cleave_schema *schema = &e->lookup->schema;
+    struct cleave_words *w = &e->block;
+    struct user *first = &e->first_user[map];
+    if (first->table == CLEAVE_ABSENT) {
+        *first = (struct user){table, column};
+        cleave__words_add(w, "\n");
+        enum cleave_status status =
+            explain_map(e, &e->lookup->maps[map], schema->tables[table].columns[column].type);
+        cleave__words_add(w, more ? "and " : "");
+        return status;
+    }
+    const struct cleave_table *other = &schema->tables[first->table];
+    cleave__words_add(w, ", like ");
+    if (first->table != table) {
+        cleave__words_plain(w, other->name);
+        cleave__words_add(w, " by ");
+    }
+    cleave__words_plain(w, other->columns[first->column].name);
+    cleave__words_add(w, more ? ", and " : "\n");
+    return CLEAVE_OK;
+}
+
 static enum cleave_status explain_table(struct explainer *e, uint32_t index)
 {
     const struct cleave_table *table = &e->lookup->schema.tables[index];
@@ -247,7 +275,7 @@ static enum cleave_status explain_table(struct explainer *e, uint32_t index)
         cleave__words_add(w, "on every shard\n");
         return CLEAVE_OK;
     }
-    cleave__words_add(w, "by ");
+    cleave__words_add(w, placed->twice ? "a copy by " : "by ");
     cleave__words_plain(w, table->columns[placed->key_column].name);
     for (uint32_t i = 0; i < placed->derived_count; i++) {
         const struct cleave_derived_key *derived = &placed->derived[i];
@@ -257,20 +285,12 @@ static enum cleave_status explain_table(struct explainer *e, uint32_t index)
         add_affix(w, " after '", derived->prefix);
         add_affix(w, *derived->prefix ? " and before '" : " before '", derived->suffix);
     }
-    enum cleave_status status = CLEAVE_OK;
-    uint32_t first = e->first_user[placed->map];
-    if (first == CLEAVE_ABSENT) {
-        e->first_user[placed->map] = index;
-        cleave__words_add(w, "\n");
-        status =
-            explain_map(e, &e->lookup->maps[placed->map], table->columns[placed->key_column].type);
-    } else {
-        const struct cleave_table *other = &e->lookup->schema.tables[first];
-        cleave__words_add(w, ", like ");
-        cleave__words_plain(w, other->name);
-        cleave__words_add(w, " by ");
-        cleave__words_plain(w, other->columns[e->lookup->tables[first].key_column].name);
-        cleave__words_add(w, "\n");
+    enum cleave_status status =
+        explain_key(e, index, placed->key_column, placed->map, placed->twice);
+    if (placed->twice && status == CLEAVE_OK) {
+        cleave__words_add(w, "one by ");
+        cleave__words_plain(w, table->columns[placed->second_column].name);
+        status = explain_key(e, index, placed->second_column, placed->second_map, false);
     }
     for (uint32_t g = 0; g < placed->exceptions.group_count && status == CLEAVE_OK; g++)
         status = explain_group(e, table, &placed->exceptions.groups[g]);
@@ -312,7 +332,7 @@ enum cleave_status cleave__lookup_explain(const struct cleave_lookup *lookup, ui
     e.first_user = malloc(((size_t)lookup->map_count + 1) * sizeof *e.first_user);
     enum cleave_status status = e.first_user ? CLEAVE_OK : CLEAVE_NO_MEMORY;
     for (uint32_t i = 0; i < lookup->map_count && status == CLEAVE_OK; i++)
-        e.first_user[i] = CLEAVE_ABSENT;
+        e.first_user[i] = (struct user){CLEAVE_ABSENT, CLEAVE_ABSENT};
     cleave__words_add(&e.text, "%s", "");
     for (uint32_t i = 0; i < lookup->schema.table_count && status == CLEAVE_OK; i++) {
         if (lookup->schema.tables[i].view)

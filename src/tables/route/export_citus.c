@@ -2,7 +2,8 @@
  *
  * Citus hashes the key itself and places hash ranges on nodes; single values are moved by
  * isolating them first. So explicit entries can be kept, rules for all other values cannot, and
- * neither can exceptions: those are said in comments. Tables are listed parents first. */
+ * neither can exceptions and copies by a second key: those are said in comments. Tables are listed
+ * parents first. */
 #include <stdlib.h>
 
 #include "tables/route/export.h"
@@ -82,6 +83,12 @@ static void put_table(struct cleave_words *w, const struct cleave_lookup *lookup
             "-- %u exception%s of this table cannot be kept: Citus places a row by its "
             "distribution\n-- column alone.\n",
             exceptions, exceptions == 1 ? "" : "s");
+    if (placed->twice) {
+        cleave__words_add(w, "-- The copy of each row by ");
+        cleave__words_name_part(w, table->columns[placed->second_column].name);
+        cleave__words_add(w, " cannot be kept: Citus has one distribution column.\n"
+                             "-- Reads by that column go to all shards here.\n");
+    }
     if (placed->derived_count)
         cleave__words_add(w, "-- %u other column%s tell%s the key; Citus does not route by %s.\n",
                           placed->derived_count, placed->derived_count == 1 ? "" : "s",

@@ -73,6 +73,13 @@ static void put_warnings(struct cleave_fdw *f, const struct cleave_table_index *
             "one column here. Move these\n-- rows to their key's shard, or they will "
             "not be found.\n",
             exceptions, exceptions == 1 ? "" : "s");
+    if (placed->twice) {
+        cleave__words_add(w, "-- WARNING: the copy of each row by ");
+        cleave__fdw_part(w, f->table->columns[placed->second_column].name);
+        cleave__words_add(w, " cannot be kept: partitions go by one column here. Remove those\n"
+                             "-- copies from the shards, or rows will be found twice. Reads by "
+                             "that column ask every shard.\n");
+    }
     if (placed->derived_count)
         cleave__words_add(w,
                           "-- %u other column%s tell the key; PostgreSQL does not prune by that: "

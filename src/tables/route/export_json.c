@@ -200,6 +200,8 @@ static enum cleave_type map_type(const struct cleave_lookup *lookup, uint32_t in
         const struct cleave_table_index *table = &lookup->tables[i];
         if (!table->replicated && table->map == index)
             return lookup->schema.tables[i].columns[table->key_column].type;
+        if (table->twice && table->second_map == index)
+            return lookup->schema.tables[i].columns[table->second_column].type;
     }
     enum cleave_type bounds = kind_of(v->map->bounds, v->map->bound_count);
     enum cleave_type entries = kind_of(v->values, v->count);
@@ -308,7 +310,13 @@ static enum cleave_status put_table(struct cleave_words *w, const struct cleave_
     }
     cleave__words_add(w, ", \"key\": ");
     put_string(w, table->columns[placed->key_column].name);
-    cleave__words_add(w, ", \"map\": %u, \"derived\": [", placed->map);
+    cleave__words_add(w, ", \"map\": %u, ", placed->map);
+    if (placed->twice) {
+        cleave__words_add(w, "\"second_key\": ");
+        put_string(w, table->columns[placed->second_column].name);
+        cleave__words_add(w, ", \"second_map\": %u, ", placed->second_map);
+    }
+    cleave__words_add(w, "\"derived\": [");
     for (uint32_t i = 0; i < placed->derived_count; i++) {
         const struct cleave_derived_key *derived = &placed->derived[i];
         cleave__words_add(w, i ? ", {\"column\": " : "{\"column\": ");

@@ -40,6 +40,15 @@ static enum cleave_status check_table(const struct cleave_layout *layout, uint32
     if (placed->map >= layout->map_count)
         return cleave_error_set(error, CLEAVE_BAD_ARGUMENT, "table %s: no key map %u", table->name,
                                 placed->map);
+    if (placed->twice && placed->second_column >= table->column_count)
+        return cleave_error_set(error, CLEAVE_BAD_ARGUMENT, "table %s: no second key column %u",
+                                table->name, placed->second_column);
+    if (placed->twice && placed->second_map >= layout->map_count)
+        return cleave_error_set(error, CLEAVE_BAD_ARGUMENT, "table %s: no second key map %u",
+                                table->name, placed->second_map);
+    if (placed->twice && placed->exception_count)
+        return cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
+                                "table %s: a table with two keys has no exceptions", table->name);
     if (placed->derived_count > CLEAVE_DERIVED_MAX)
         return cleave_error_set(error, CLEAVE_BAD_ARGUMENT, "table %s: %u derived keys, at most %d",
                                 table->name, placed->derived_count, CLEAVE_DERIVED_MAX);
@@ -51,8 +60,8 @@ static enum cleave_status check_table(const struct cleave_layout *layout, uint32
     return CLEAVE_OK;
 }
 
-/* A table: 0 for a replicated one or a view, else 1, key column, map, derived keys (column,
- * prefix, suffix, support each), exceptions. */
+/* A table: 0 for a replicated one or a view, else the number of keys (1 or 2), column and map of
+ * each, derived keys (column, prefix, suffix, support each), exceptions. */
 static enum cleave_status encode_tables(const struct cleave_layout *layout,
                                         struct cleave_writer *out, struct cleave_error *error)
 {
@@ -66,9 +75,13 @@ static enum cleave_status encode_tables(const struct cleave_layout *layout,
         enum cleave_status status = check_table(layout, i, error);
         if (status != CLEAVE_OK)
             return status;
-        cleave__put8(out, 1);
+        cleave__put8(out, placed->twice ? 2 : 1);
         cleave__put_varint(out, placed->key_column);
         cleave__put_varint(out, placed->map);
+        if (placed->twice) {
+            cleave__put_varint(out, placed->second_column);
+            cleave__put_varint(out, placed->second_map);
+        }
         cleave__put_varint(out, placed->derived_count);
         for (uint32_t j = 0; j < placed->derived_count; j++) {
             const struct cleave_derived_key *derived = &placed->derived[j];
@@ -180,10 +193,16 @@ static enum cleave_status decode_table(struct cleave_lookup *lookup, uint32_t in
     out->replicated = form == 0;
     if (form == 0)
         return reader->failed ? CLEAVE_CORRUPT : CLEAVE_OK;
-    if (form > 1 || table->view || table->column_count == 0 || lookup->map_count == 0)
+    if (form > 2 || table->view || table->column_count == 0 || lookup->map_count == 0)
         return CLEAVE_CORRUPT;
     out->key_column = cleave__get_count(reader, table->column_count - 1);
     out->map = cleave__get_count(reader, lookup->map_count - 1);
+    out->twice = form == 2;
+    if (out->twice) {
+        out->second_column = cleave__get_count(reader, table->column_count - 1);
+        out->second_map = cleave__get_count(reader, lookup->map_count - 1);
+        out->second_nullable = !reader->failed && nullable(table, out->second_column);
+    }
     out->derived_count = cleave__get_count(reader, CLEAVE_DERIVED_MAX);
     for (uint32_t i = 0; i < out->derived_count; i++) {
         struct cleave_derived_key *derived = &out->derived[i];
@@ -208,6 +227,8 @@ static enum cleave_status decode_table(struct cleave_lookup *lookup, uint32_t in
         reader, lookup->shards, table->column_count, arena, &out->exceptions);
     if (status != CLEAVE_OK)
         return status;
+    if (out->twice && out->exceptions.group_count)
+        return CLEAVE_CORRUPT;
     out->key_nullable = nullable(table, out->key_column);
     note_relevant(out);
     return CLEAVE_OK;

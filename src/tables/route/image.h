@@ -11,7 +11,7 @@
 #include "tables/route/lookup.h"
 
 enum {
-    CLEAVE_IMAGE_VERSION = 1,
+    CLEAVE_IMAGE_VERSION = 2,
     CLEAVE_IMAGE_SECTIONS = 3,
     CLEAVE_IMAGE_HEADER = 32 + CLEAVE_IMAGE_SECTIONS * 24 + 8,
     CLEAVE_RELEVANT_MAX = 8,
@@ -21,6 +21,8 @@ struct cleave_table_index {
     bool replicated;
     bool key_nullable; /* a row's key may be NULL */
     uint32_t key_column, map;
+    bool twice, second_nullable; /* a copy by a second key too; then there are no exceptions */
+    uint32_t second_column, second_map;
     uint32_t derived_count;
     struct cleave_derived_key derived[CLEAVE_DERIVED_MAX];
     struct cleave_exceptions exceptions;

@@ -8,13 +8,17 @@
  *   3. else where T's key map sends the value of T's key column: explicit entry first, then the
  *      map's default. NULL goes to shard 0 unless the map has an explicit NULL entry;
  *   4. and, when T has a second key, also where the second map sends the value of that column (one
- *      copy when both agree). Such a table has no exceptions. A read is served by the copies of one
- *      key: those of the key that leads to fewer shards, the first when they are as many. A write
- *      touches the copies of both.
+ *      copy when both agree). Such a table has no exceptions.
+ *
+ * Which copies a statement touches, when T has a second key, is decided for each reference to T in
+ * the statement as a whole (an access, with all its boxes). A read is served by the copies of one
+ * key: of the shards that any of its rows may have by the first key, and of those by the second,
+ * the smaller set; the first when they are as many. A write touches the copies of both. Looking
+ * for the rows that an INSERT ... ON CONFLICT may meet is part of its write.
  *
  * Derived keys: another column of T can tell the key value, when the layout says so ("sub_nbr is
  * s_id in decimal, padded"). It is used for routing predicates on that column; it never decides
- * where a row lives. */
+ * where a row lives. With two keys it tells the first. */
 #ifndef CLEAVE_TABLES_ROUTE_LAYOUT_H
 #define CLEAVE_TABLES_ROUTE_LAYOUT_H
 

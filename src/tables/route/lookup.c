@@ -51,6 +51,12 @@ bool cleave__lookup_replicated(const struct cleave_lookup *lookup, uint32_t tabl
     return lookup->tables[table].replicated;
 }
 
+bool cleave__lookup_twice(const struct cleave_lookup *lookup, uint32_t table)
+{
+    assert(table < lookup->schema.table_count);
+    return lookup->tables[table].twice;
+}
+
 uint32_t cleave__lookup_row(const struct cleave_lookup *lookup, uint32_t table,
                             const struct cleave_value *values, uint32_t value_count)
 {
@@ -75,6 +81,40 @@ uint32_t cleave__lookup_row(const struct cleave_lookup *lookup, uint32_t table,
                                                                   : &null);
 }
 
+void cleave__lookup_row_shards(const struct cleave_lookup *lookup, uint32_t table,
+                               const struct cleave_value *values, uint32_t value_count,
+                               struct cleave_shardset *shards)
+{
+    static const struct cleave_value null = {.kind = CLEAVE_NULL};
+    uint32_t shard = cleave__lookup_row(lookup, table, values, value_count);
+    const struct cleave_table_index *index = &lookup->tables[table];
+    if (index->replicated)
+        cleave__shardset_fill(shards, lookup->shards);
+    else
+        cleave__shardset_add(shards, shard);
+    if (!index->twice)
+        return;
+    const struct cleave_value *key =
+        index->second_column < value_count ? &values[index->second_column] : &null;
+    cleave__shardset_add(shards, cleave__key_index_shard(&lookup->maps[index->second_map], key));
+}
+
+static void touch_boxes(const struct cleave_lookup *lookup, const struct cleave_access *access,
+                        struct cleave_shardset *shards)
+{
+    bool twice = lookup->tables[access->table].twice;
+    struct cleave_shardset by[2] = {{{0}}, {{0}}};
+    for (uint32_t i = 0; i < access->box_count; i++) {
+        const struct cleave_box *box = &access->boxes[i];
+        cleave__lookup_box_by(lookup, access->table, box, access->insert, false,
+                              twice ? &by[0] : shards);
+        if (twice)
+            cleave__lookup_box_by(lookup, access->table, box, access->insert, true, &by[1]);
+    }
+    if (twice)
+        cleave__lookup_serve(&by[0], &by[1], access->write, shards);
+}
+
 void cleave__lookup_accesses(const struct cleave_lookup *lookup,
                              const struct cleave_access *accesses, uint32_t access_count,
                              struct cleave_touch *touch)
@@ -89,9 +129,7 @@ void cleave__lookup_accesses(const struct cleave_lookup *lookup,
                 cleave__shardset_fill(&touch->shards, lookup->shards);
             continue;
         }
-        for (uint32_t j = 0; j < access->box_count; j++)
-            cleave__lookup_box(lookup, access->table, &access->boxes[j], access->insert,
-                               &touch->shards);
+        touch_boxes(lookup, access, &touch->shards);
     }
     touch->distributed = cleave__shardset_count(&touch->shards) > 1;
 }

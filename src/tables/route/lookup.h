@@ -23,20 +23,39 @@ size_t cleave__lookup_bytes(const struct cleave_lookup *lookup);
 /* Tables are numbered as in the schema it was built from. */
 bool cleave__lookup_replicated(const struct cleave_lookup *lookup, uint32_t table);
 
+/* Rows have a copy by each of two keys (layout.h, point 4). */
+bool cleave__lookup_twice(const struct cleave_lookup *lookup, uint32_t table);
+
 /* Shard of one row, given by its column values (values[c] of column c; an absent column has kind
- * CLEAVE_NULL). CLEAVE_SHARDS_MAX when the table is replicated. */
+ * CLEAVE_NULL): of its copy by the first key. CLEAVE_SHARDS_MAX when the table is replicated. */
 uint32_t cleave__lookup_row(const struct cleave_lookup *lookup, uint32_t table,
                             const struct cleave_value *values, uint32_t value_count);
+/* Adds the shards of all copies of the row: every shard when the table is replicated. */
+void cleave__lookup_row_shards(const struct cleave_lookup *lookup, uint32_t table,
+                               const struct cleave_value *values, uint32_t value_count,
+                               struct cleave_shardset *shards);
 
-/* Adds to `shards` every shard that may hold a row of the box (the table must not be replicated).
- * An `insert` box without a value for the key column may go anywhere. Never misses a shard. */
+/* Adds to `shards` every shard that an access of one box touches (the table must not be
+ * replicated). An `insert` box without a value for a key column may go anywhere. Never misses a
+ * shard that may hold a wanted row, except that a read of a table with two keys is served by the
+ * copies of one of them. */
 void cleave__lookup_box(const struct cleave_lookup *lookup, uint32_t table,
-                        const struct cleave_box *box, bool insert, struct cleave_shardset *shards);
+                        const struct cleave_box *box, bool insert, bool write,
+                        struct cleave_shardset *shards);
+/* The parts that the above is made of, for accesses of several boxes: the shards of a box by one
+ * key, first or (of a table that has two) second; then what the access touches, given the unions
+ * over its boxes. */
+void cleave__lookup_box_by(const struct cleave_lookup *lookup, uint32_t table,
+                           const struct cleave_box *box, bool insert, bool second,
+                           struct cleave_shardset *shards);
+void cleave__lookup_serve(const struct cleave_shardset *by_first,
+                          const struct cleave_shardset *by_second, bool write,
+                          struct cleave_shardset *shards);
 
 /* Where a whole transaction goes, under the one counting rule (DESIGN.md): a read of a replicated
  * table is served by any one shard, a write of it touches all; everything else touches the shards
- * of its boxes. `shards` is the set of shards it must touch (empty: any one will do). Distributed
- * means more than one. */
+ * of its boxes (with two keys: as layout.h says). `shards` is the set of shards it must touch
+ * (empty: any one will do). Distributed means more than one. */
 struct cleave_touch {
     struct cleave_shardset shards;
     bool distributed, writes;

@@ -93,17 +93,20 @@ static void add_term(struct cleave_words *words, const struct cleave_table *tabl
     cleave__words_value(words, &term->ranges[0].low, column->type, 40);
 }
 
-/* What decided for one box: its term on the key column, on a derived one, or nothing. */
+/* What decided for one box by one key: its term on the key column, on a derived one, or nothing. */
 static void add_reason(struct cleave_words *words, const struct cleave_table_index *index,
                        const struct cleave_table *table, const struct cleave_access *access,
-                       const struct cleave_box *box)
+                       bool second)
 {
+    const struct cleave_box *box = &access->boxes[0];
     const struct cleave_term *key = NULL, *derived = NULL, *other = NULL;
+    uint32_t column = second ? index->second_column : index->key_column;
+    uint32_t derived_count = access->insert || second ? 0 : index->derived_count;
     for (uint32_t i = 0; i < box->term_count; i++) {
         const struct cleave_term *term = &box->terms[i];
-        if (term->column == index->key_column)
+        if (term->column == column)
             key = term;
-        for (uint32_t d = 0; d < index->derived_count && !access->insert; d++)
+        for (uint32_t d = 0; d < derived_count; d++)
             derived = term->column == index->derived[d].column ? term : derived;
         for (uint32_t r = 1; r < index->relevant_count; r++)
             other = term->column == index->relevant[r] ? term : other;
@@ -117,8 +120,33 @@ static void add_reason(struct cleave_words *words, const struct cleave_table_ind
         }
     } else {
         cleave__words_add(words, access->insert ? " without a value for %s" : " with any %s",
-                          table->columns[index->key_column].name);
+                          table->columns[column].name);
     }
+}
+
+/* The copies that an access of a table with two keys touches, and why. */
+static void add_copies(struct cleave_words *words, const struct cleave_lookup *lookup,
+                       const struct cleave_access *access)
+{
+    const struct cleave_table *table = &lookup->schema.tables[access->table];
+    const struct cleave_table_index *index = &lookup->tables[access->table];
+    if (access->write) {
+        add_reason(words, index, table, access, false);
+        cleave__words_add(words, " and");
+        add_reason(words, index, table, access, true);
+        cleave__words_add(words, ", both copies");
+        return;
+    }
+    struct cleave_shardset by[2] = {{{0}}, {{0}}};
+    for (uint32_t k = 0; k < 2; k++) {
+        for (uint32_t i = 0; i < access->box_count; i++)
+            cleave__lookup_box_by(lookup, access->table, &access->boxes[i], access->insert, k,
+                                  &by[k]);
+    }
+    bool second = cleave__shardset_count(&by[1]) < cleave__shardset_count(&by[0]);
+    add_reason(words, index, table, access, second);
+    cleave__words_add(words, ", from the copy by %s",
+                      table->columns[second ? index->second_column : index->key_column].name);
 }
 
 static void explain_access(struct cleave_words *words, const struct cleave_lookup *lookup,
@@ -143,7 +171,10 @@ static void explain_access(struct cleave_words *words, const struct cleave_looku
     }
     struct cleave_touch touch = {0};
     cleave__lookup_accesses(lookup, access, 1, &touch);
-    add_reason(words, index, table, access, &access->boxes[0]);
+    if (index->twice)
+        add_copies(words, lookup, access);
+    else
+        add_reason(words, index, table, access, false);
     if (access->box_count > 1)
         cleave__words_add(words, " (and %u more)", access->box_count - 1);
     cleave__words_add(words, ": ");

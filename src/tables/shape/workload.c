@@ -17,6 +17,8 @@ void cleave__workload_free(struct cleave_workload *workload)
     CLEAVE_VECTOR_FREE(&workload->boxes);
     CLEAVE_VECTOR_FREE(&workload->offsets);
     CLEAVE_VECTOR_FREE(&workload->accesses);
+    CLEAVE_VECTOR_FREE(&workload->unions);
+    CLEAVE_VECTOR_FREE(&workload->union_offsets);
     CLEAVE_VECTOR_FREE(&workload->writes);
     *workload = (struct cleave_workload){0};
 }
@@ -127,7 +129,8 @@ static int compare_accesses(const void *left, const void *right)
     return (a->box > b->box) - (a->box < b->box);
 }
 
-/* Sorts the accesses from `start` by box and merges equal ones; a write wins over a read. */
+/* Sorts the accesses from `start` by box and merges equal ones; a write wins over a read, and what
+ * stands alone over a part. */
 static void merge_accesses(struct cleave_workload *workload, size_t start)
 {
     struct cleave_workload_access *items = workload->accesses.data + start;
@@ -137,10 +140,12 @@ static void merge_accesses(struct cleave_workload *workload, size_t start)
     qsort(items, count, sizeof *items, compare_accesses);
     size_t kept = 0;
     for (size_t i = 1; i < count; i++) {
-        if (items[i].box == items[kept].box)
+        if (items[i].box == items[kept].box) {
             items[kept].write |= items[i].write;
-        else
+            items[kept].part &= items[i].part;
+        } else {
             items[++kept] = items[i];
+        }
     }
     workload->accesses.count = start + kept + 1;
 }
@@ -151,11 +156,15 @@ static bool add_statement(struct cleave_workload *workload,
 {
     for (uint32_t a = 0; a < statement->access_count; a++) {
         const struct cleave_access *access = &statement->accesses[a];
+        bool together = !access->write && access->box_count > 1;
+        if (together && !CLEAVE_PUSH(&workload->unions, access->box_count))
+            return false;
         for (uint32_t b = 0; b < access->box_count; b++) {
             uint32_t id =
                 intern_box(workload, access->table, access->insert, &access->boxes[b], bytes);
-            struct cleave_workload_access item = {id, access->write};
-            if (id == CLEAVE_INTERN_NONE || !CLEAVE_PUSH(&workload->accesses, item))
+            struct cleave_workload_access item = {id, access->write, together};
+            if (id == CLEAVE_INTERN_NONE || !CLEAVE_PUSH(&workload->accesses, item) ||
+                (together && !CLEAVE_PUSH(&workload->unions, id)))
                 return false;
         }
         if (access->write && access->box_count)
@@ -164,25 +173,57 @@ static bool add_statement(struct cleave_workload *workload,
     return true;
 }
 
-/* Closes the transaction whose accesses start at `start`; false when memory is out. */
-static bool close_transaction(struct cleave_workload *workload, size_t start, bool writes)
+/* Where a transaction that is being added starts. */
+struct start {
+    size_t accesses, unions;
+};
+
+static bool open_transaction(struct cleave_workload *workload, struct start *start)
+{
+    *start = (struct start){workload->accesses.count, workload->unions.count};
+    return (workload->offsets.count || CLEAVE_PUSH(&workload->offsets, 0)) &&
+           (workload->union_offsets.count || CLEAVE_PUSH(&workload->union_offsets, 0));
+}
+
+static void drop_transaction(struct cleave_workload *workload, struct start start)
+{
+    workload->accesses.count = start.accesses;
+    workload->unions.count = start.unions;
+}
+
+/* False when memory is out. */
+static bool close_transaction(struct cleave_workload *workload, bool writes)
 {
     if (!CLEAVE_RESERVE(&workload->offsets, workload->offsets.count + 1) ||
-        !CLEAVE_PUSH(&workload->writes, writes)) {
-        workload->accesses.count = start;
+        !CLEAVE_RESERVE(&workload->union_offsets, workload->union_offsets.count + 1) ||
+        !CLEAVE_PUSH(&workload->writes, writes))
         return false;
-    }
     workload->offsets.data[workload->offsets.count++] = workload->accesses.count;
+    workload->union_offsets.data[workload->union_offsets.count++] = workload->unions.count;
     workload->transactions++;
     return true;
+}
+
+const uint32_t *cleave__workload_union(const struct cleave_workload *workload, uint32_t transaction,
+                                       uint64_t *at, uint32_t *count)
+{
+    if (transaction + 1 >= workload->union_offsets.count)
+        return NULL;
+    uint64_t start = workload->union_offsets.data[transaction];
+    if (*at >= workload->union_offsets.data[transaction + 1] - start)
+        return NULL;
+    const uint32_t *boxes = &workload->unions.data[start + *at];
+    *count = *boxes;
+    *at += 1 + (uint64_t)*count;
+    return boxes + 1;
 }
 
 enum cleave_status cleave__workload_copy(struct cleave_workload *workload,
                                          const struct cleave_workload *from, uint32_t transaction,
                                          struct cleave_error *error)
 {
-    bool ok = workload->offsets.count || CLEAVE_PUSH(&workload->offsets, 0);
-    size_t start = workload->accesses.count;
+    struct start start;
+    bool ok = open_transaction(workload, &start);
     struct cleave_box_bytes bytes = {0};
     uint64_t end = from->offsets.data[transaction + 1];
     for (uint64_t a = from->offsets.data[transaction]; ok && a < end; a++) {
@@ -191,13 +232,23 @@ enum cleave_status cleave__workload_copy(struct cleave_workload *workload,
         access.box = intern_box(workload, box->table, box->insert, &box->box, &bytes);
         ok = access.box != CLEAVE_INTERN_NONE && CLEAVE_PUSH(&workload->accesses, access);
     }
+    uint64_t at = 0;
+    uint32_t count;
+    for (const uint32_t *u; ok && (u = cleave__workload_union(from, transaction, &at, &count));) {
+        ok = CLEAVE_PUSH(&workload->unions, count);
+        for (uint32_t i = 0; ok && i < count; i++) {
+            const struct cleave_workload_box *box = &from->boxes.data[u[i]];
+            uint32_t id = intern_box(workload, box->table, box->insert, &box->box, &bytes);
+            ok = id != CLEAVE_INTERN_NONE && CLEAVE_PUSH(&workload->unions, id);
+        }
+    }
     CLEAVE_VECTOR_FREE(&bytes.out);
     if (ok) {
-        merge_accesses(workload, start);
-        ok = close_transaction(workload, start, from->writes.data[transaction]);
+        merge_accesses(workload, start.accesses);
+        ok = close_transaction(workload, from->writes.data[transaction]);
     }
     if (!ok) {
-        workload->accesses.count = start;
+        drop_transaction(workload, start);
         return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for the workload");
     }
     return CLEAVE_OK;
@@ -208,9 +259,9 @@ enum cleave_status cleave__workload_add(struct cleave_workload *workload,
                                         const struct cleave_trace_transaction *transaction,
                                         bool *added, struct cleave_error *error)
 {
-    if (workload->offsets.count == 0 && !CLEAVE_PUSH(&workload->offsets, 0))
+    struct start start;
+    if (!open_transaction(workload, &start))
         return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for the workload");
-    size_t start = workload->accesses.count;
     bool writes = false, failed = false;
     struct cleave_arena scratch = {0};
     struct cleave_box_bytes bytes = {0};
@@ -239,18 +290,20 @@ enum cleave_status cleave__workload_add(struct cleave_workload *workload,
     cleave__arena_free(&scratch);
     CLEAVE_VECTOR_FREE(&bytes.out);
     if (failed) {
-        workload->accesses.count = start;
+        drop_transaction(workload, start);
         return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for the workload");
     }
-    merge_accesses(workload, start);
-    bool touches = workload->accesses.count > start;
+    merge_accesses(workload, start.accesses);
+    bool touches = workload->accesses.count > start.accesses;
     if (added)
         *added = touches;
     if (!touches) {
         workload->empty_transactions++;
         return CLEAVE_OK;
     }
-    if (!close_transaction(workload, start, writes))
+    if (!close_transaction(workload, writes)) {
+        drop_transaction(workload, start);
         return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for the workload");
+    }
     return CLEAVE_OK;
 }
