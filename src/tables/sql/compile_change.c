@@ -360,7 +360,7 @@ static void on_conflict(struct cleave_compile *c, struct cleave_scope *scope, ui
     uint32_t met = copy_reference(c, reference);
     struct cleave_reference *r = &c->references.items[met];
     r->insert = false;
-    r->write = update;
+    r->write = true; /* DO NOTHING too: looking for the row is part of the INSERT */
     r->conflict = true;
     r->keys = keys;
     r->key_count = key_count;
