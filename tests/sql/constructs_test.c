@@ -98,7 +98,7 @@ static const struct {
     {"INSERT INTO w VALUES (1,'a',0.5) ON CONFLICT (w_id) DO UPDATE SET tax = 3",
      CLEAVE_STATEMENT_DML, "i w{w_id=1}, w w{w_id=1}"},
     {"INSERT INTO w VALUES (1,'a',0.5) ON CONFLICT DO NOTHING", CLEAVE_STATEMENT_DML,
-     "i w{w_id=1}, r w{w_id=1}"},
+     "i w{w_id=1}, w w{w_id=1}"},
     {"INSERT INTO o (o_w, o_d, o_id) SELECT c_w, 5, c_id FROM c WHERE c_w = 3",
      CLEAVE_STATEMENT_DML, "i o{o_w=3 o_d=5}, r c{c_w=3}"},
     {"INSERT INTO o DEFAULT VALUES", CLEAVE_STATEMENT_DML, "i o{*}"},
