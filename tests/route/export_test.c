@@ -120,6 +120,67 @@ static void test_words(void **state)
     cleave__lookup_release(lookup);
 }
 
+/* Copies by two keys: said in words and in JSON, the second one lost elsewhere. */
+static void test_two_keys(void **state)
+{
+    (void)state;
+    struct cleave_column columns[] = {
+        {.name = "u_id", .type_name = "int", .type = CLEAVE_TYPE_INTEGER},
+        {.name = "i id", .type_name = "int", .type = CLEAVE_TYPE_INTEGER}};
+    struct cleave_table tables[] = {{.name = "useracct"}, {.name = "review"}, {.name = "trust"}};
+    for (uint32_t t = 0; t < 3; t++) {
+        tables[t].column_count = 2;
+        tables[t].columns = columns;
+    }
+    struct cleave_schema schema = {.tables = tables, .table_count = 3};
+    struct cleave_value entries[] = {integer(1), integer(2)};
+    uint32_t shards[] = {1, 0};
+    struct cleave_key_map maps[] = {{2, entries, shards, CLEAVE_MAP_HASH, 0, NULL},
+                                    {0, NULL, NULL, CLEAVE_MAP_ROUND_ROBIN, 0, NULL}};
+    struct cleave_table_layout placed[3] = {{0}};
+    placed[1] = (struct cleave_table_layout){.key_column = 1, .map = 1, .twice = true};
+    placed[2] = (struct cleave_table_layout){.twice = true, .second_column = 1};
+    struct cleave_layout layout = {&schema, 2, placed, 2, maps, NULL};
+    static const char *const want[] = {
+        "useracct: by u_id; 2 -> shard 0; 1 -> shard 1; other values by hash\n"
+        "review: a copy by i id; all values by the remainder of division by 2; "
+        "and one by u_id, like useracct by u_id\n"
+        "trust: a copy by u_id, like useracct by u_id, and one by i id, like useracct by u_id\n",
+        /* Nobody explained either map before. */
+        "useracct: on every shard\n"
+        "review: a copy by i id;\n  all values by the remainder of division by 2;\n"
+        "  and one by u_id;\n  2 -> shard 0;\n  1 -> shard 1;\n  other values by hash\n"
+        "trust: a copy by u_id, like review by u_id, and one by i id, like review by u_id\n",
+        "useracct: on every shard\nreview: on every shard\n"
+        "trust: a copy by u_id; 2 -> shard 0; 1 -> shard 1; other values by hash; "
+        "and one by i id, like u_id\n"};
+    for (uint32_t t = 0; t < 3; t++) {
+        struct cleave_lookup *lookup;
+        char *out;
+        size_t length;
+        assert_int_equal(cleave__lookup_build(&layout, &lookup, NULL), CLEAVE_OK);
+        assert_int_equal(cleave__lookup_explain(lookup, 0, &out, NULL), CLEAVE_OK);
+        assert_string_equal(out, want[t]);
+        free(out);
+        for (int target = 0; target < 3 && t == 0; target++) {
+            static const char *const say[] = {
+                "\"map\": 1, \"second_key\": \"u_id\", \"second_map\": 0, ",
+                "-- The copy of each row by u_id cannot be kept",
+                "-- WARNING: the copy of each row by u_id cannot be kept"};
+            assert_int_equal(cleave__lookup_export(lookup, (enum cleave_export_target)target, NULL,
+                                                   &out, &length, NULL),
+                             CLEAVE_OK);
+            if (!strstr(out, say[target]))
+                fail_msg("no '%s' in %s", say[target], out);
+            if (target == CLEAVE_EXPORT_CITUS)
+                assert_non_null(strstr(out, "create_distributed_table('review', 'i id', "));
+            free(out);
+        }
+        cleave__lookup_release(lookup);
+        placed[t].replicated = true;
+    }
+}
+
 /* Ten thousand values are folded or cut, whatever they are. */
 static void test_long_lists(void **state)
 {
@@ -274,10 +335,10 @@ static void test_no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_words),     cmocka_unit_test(test_long_lists),
-        cmocka_unit_test(test_json),      cmocka_unit_test(test_citus),
-        cmocka_unit_test(test_fdw),       cmocka_unit_test(test_targets),
-        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_words),      cmocka_unit_test(test_two_keys),
+        cmocka_unit_test(test_long_lists), cmocka_unit_test(test_json),
+        cmocka_unit_test(test_citus),      cmocka_unit_test(test_fdw),
+        cmocka_unit_test(test_targets),    cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,6 +23,7 @@ static const char ddl[] =
     "CREATE TABLE item (i_id int PRIMARY KEY, i_price numeric(5,2));"
     "CREATE TABLE subscriber (s_id bigint PRIMARY KEY, sub_nbr varchar(15) NOT NULL UNIQUE);"
     "CREATE TABLE event (at timestamp NOT NULL, who text);"
+    "CREATE TABLE review (u_id int, i_id int, rating int, PRIMARY KEY (u_id, i_id));"
     "CREATE VIEW low_stock AS SELECT s_w_id, s_i_id FROM stock WHERE s_qty < 10;";
 
 static char path[] = "route_test_XXXXXX";
@@ -35,7 +36,8 @@ static struct cleave_value integer(int64_t x)
 }
 
 /* 4 shards: warehouse and stock by warehouse (1, 2 -> 0, 1; the others by remainder), stock item 77
- * of warehouse 1 on shard 3; item everywhere; subscribers by remainder; events by time. */
+ * of warehouse 1 on shard 3; item everywhere; subscribers by remainder; events by time; reviews by
+ * item as subscribers are, and by user as warehouses are. */
 static enum cleave_status write_table(const char *to, struct cleave_error *error)
 {
     struct cleave_schema *schema = NULL;
@@ -64,6 +66,11 @@ static enum cleave_status write_table(const char *to, struct cleave_error *error
     subscriber->derived_count = 1;
     subscriber->derived[0] = (struct cleave_derived_key){1, "", "", 5};
     placed[cleave__schema_table(schema, "event", 5)].map = 2;
+    struct cleave_table_layout *review = &placed[cleave__schema_table(schema, "review", 6)];
+    review->key_column = 1;
+    review->map = 1;
+    review->twice = true;
+    review->second_column = review->second_map = 0;
     struct cleave_lookup *lookup = NULL;
     status = cleave__lookup_build(&layout, &lookup, error);
     if (status == CLEAVE_OK)
@@ -155,6 +162,30 @@ static void test_statements(void **state)
     expect("CREATE TABLE another (x int)", 15, true);
 }
 
+/* Items 5, 6 on 1, 2; users 1, 2, 3 on 0, 1, 3. */
+static void test_two_keys(void **state)
+{
+    (void)state;
+    expect("SELECT * FROM review WHERE i_id = 5", 2, false);
+    expect("SELECT * FROM review WHERE u_id = 1", 1, false);
+    expect("SELECT * FROM review WHERE u_id = 1 AND i_id = 6", 4, false); /* as many: the first */
+    expect("SELECT * FROM review WHERE u_id = 1 AND i_id IN (5, 6)", 1, false);
+    expect("SELECT * FROM review WHERE u_id IN (1, 3) AND i_id = 6", 4, false);
+    expect("SELECT * FROM review WHERE u_id = 3 FOR UPDATE", 8, false);
+    /* All of a read is served by one key, though each half has one of its own. */
+    expect("SELECT * FROM review WHERE u_id = 1 OR i_id = 6", 15, false);
+    expect("SELECT * FROM review WHERE u_id = 1 AND i_id = 5 OR u_id = 1 AND i_id = 6 AND "
+           "rating = 1",
+           1, false);
+    /* Each mention of the table is one read. */
+    expect("SELECT * FROM review a, review b WHERE a.u_id = 1 AND b.i_id = 6", 1 | 4, false);
+    expect("UPDATE review SET rating = 1 WHERE u_id = 1 AND i_id = 6", 1 | 4, true);
+    expect("DELETE FROM review WHERE u_id = 1", 15, true);
+    expect("INSERT INTO review (u_id, i_id) VALUES (2, 6), (3, 6)", 2 | 4 | 8, true);
+    expect("INSERT INTO review (u_id, i_id) VALUES (2, 6) ON CONFLICT DO NOTHING", 2 | 4, true);
+    expect("SELECT * FROM review WHERE rating = 1", 15, false);
+}
+
 static void test_transactions(void **state)
 {
     (void)state;
@@ -190,6 +221,16 @@ static void test_words(void **state)
     assert_non_null(strstr(route.why, "read stock by s_w_id = 1 and s_i_id = 77: shard 3"));
     assert_non_null(strstr(route.why, "read item: on every shard, any one serves"));
     assert_true(route.certain);
+    route = route_with("SELECT * FROM review WHERE u_id = 3", NULL, 0);
+    assert_string_equal(route.why, "read review by u_id = 3, from the copy by u_id: shard 3");
+    route = route_with("SELECT * FROM review WHERE rating = 3", NULL, 0);
+    assert_string_equal(route.why, "read review with any i_id, from the copy by i_id: every shard");
+    route = route_with("UPDATE review SET rating = 1 WHERE u_id = 3 AND i_id = 5", NULL, 0);
+    assert_string_equal(route.why,
+                        "write review by i_id = 5 and by u_id = 3, both copies: shards 1, 3");
+    route = route_with("DELETE FROM review WHERE u_id = 3", NULL, 0);
+    assert_string_equal(route.why,
+                        "write review with any i_id and by u_id = 3, both copies: every shard");
     route = route_with("SELECT * FROM warehouse WHERE w_name = 'x'", NULL, 0);
     assert_string_equal(route.why, "read warehouse with any w_id: every shard");
     route = route_with("SELECT * FROM nowhere WHERE w_id = 1", NULL, 0);
@@ -250,6 +291,13 @@ static void test_keys(void **state)
         cleave_lookup_route_key(fixture.lookup, "item", NULL, NULL, 0, true, &route, &error),
         CLEAVE_OK);
     assert_int_equal(route.count, 4);
+    const char *const user[] = {"u_id"};
+    for (int write = 0; write < 2; write++) {
+        assert_int_equal(cleave_lookup_route_key(fixture.lookup, "review", user, values + 1, 1,
+                                                 write, &route, &error),
+                         CLEAVE_OK);
+        assert_int_equal(route.shards[0], write ? 15 : 1);
+    }
     assert_int_equal(
         cleave_lookup_route_key(fixture.lookup, "stock", columns, values, 3, false, &route, &error),
         CLEAVE_BAD_ARGUMENT);
@@ -300,10 +348,10 @@ static void test_no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_statements), cmocka_unit_test(test_transactions),
-        cmocka_unit_test(test_parameters), cmocka_unit_test(test_words),
-        cmocka_unit_test(test_bad_input),  cmocka_unit_test(test_keys),
-        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_statements),   cmocka_unit_test(test_two_keys),
+        cmocka_unit_test(test_transactions), cmocka_unit_test(test_parameters),
+        cmocka_unit_test(test_words),        cmocka_unit_test(test_bad_input),
+        cmocka_unit_test(test_keys),         cmocka_unit_test(test_no_memory),
     };
     int file = mkstemp(path);
     if (file < 0)

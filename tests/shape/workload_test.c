@@ -96,7 +96,39 @@ static bool same_access(const struct cleave_workload *a, struct cleave_workload_
     uint32_t second = cleave__box_intern(&table, q->table, q->insert, &q->box, &bytes);
     cleave__intern_free(&table);
     CLEAVE_VECTOR_FREE(&bytes.out);
-    return first == 0 && second == 0 && x.write == y.write;
+    return first == 0 && second == 0 && x.write == y.write && x.part == y.part;
+}
+
+/* Reads of several boxes are kept together; a box that is also read alone, or written, is no mere
+ * part of them. */
+static void test_unions(void **state)
+{
+    (void)state;
+    static const char *const transactions[] = {
+        "SELECT * FROM t WHERE a = 1 AND b = 2 OR a = 3 AND b = 4",
+        "SELECT * FROM t WHERE a = 1 AND b = 2 OR a = 3 AND b = 4; "
+        "SELECT * FROM t WHERE a = 1 AND b = 2; DELETE FROM t WHERE a = 3 AND b = 4",
+        "DELETE FROM t WHERE a = 1 AND b = 2 OR a = 3 AND b = 4",
+        "SELECT * FROM t WHERE a IN (1, 2, 3)"};
+    struct cleave_case *kase =
+        database_open("CREATE TABLE t (a int PRIMARY KEY, b int, c int);", transactions, 4, 0);
+    const struct cleave_workload *w = &kase->train;
+    assert_int_equal(w->transactions, 4);
+    for (uint32_t t = 0; t < 4; t++) {
+        uint64_t at = 0;
+        uint32_t count = 0, parts = 0;
+        const uint32_t *boxes = cleave__workload_union(w, t, &at, &count);
+        for (uint64_t a = w->offsets.data[t]; a < w->offsets.data[t + 1]; a++)
+            parts += w->accesses.data[a].part;
+        assert_int_equal(boxes != NULL, t < 2);
+        assert_int_equal(parts, t == 0 ? 2 : 0);
+        if (!boxes)
+            continue;
+        assert_int_equal(count, 2);
+        assert_int_not_equal(boxes[0], boxes[1]);
+        assert_null(cleave__workload_union(w, t, &at, &count));
+    }
+    cleave__case_free(kase);
 }
 
 static bool copies_say_the_same(struct property_source *source, void *context)
@@ -127,6 +159,17 @@ static bool copies_say_the_same(struct property_source *source, void *context)
                 found |= same_access(from, from->accesses.data[i], to, to->accesses.data[j]);
             ok = found;
         }
+        uint64_t i = 0, j = 0;
+        uint32_t n, m;
+        const uint32_t *u, *v;
+        while (ok && (u = cleave__workload_union(from, t, &i, &n))) {
+            v = cleave__workload_union(to, at, &j, &m);
+            ok = v && n == m;
+            for (uint32_t b = 0; ok && b < n; b++)
+                ok = same_access(from, (struct cleave_workload_access){.box = u[b]}, to,
+                                 (struct cleave_workload_access){.box = v[b]});
+        }
+        ok = ok && i == j && !cleave__workload_union(to, at, &j, &m);
     }
     if (source->verbose)
         random_workload_print(&drawn);
@@ -145,8 +188,8 @@ static void test_copies(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_interning),
-                                       cmocka_unit_test(test_left_out),
-                                       cmocka_unit_test(test_copies)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_interning), cmocka_unit_test(test_left_out),
+        cmocka_unit_test(test_unions), cmocka_unit_test(test_copies)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

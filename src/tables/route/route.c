@@ -124,6 +124,12 @@ static void add_reason(struct cleave_words *words, const struct cleave_table_ind
     }
 }
 
+static void add_more(struct cleave_words *words, const struct cleave_access *access)
+{
+    if (access->box_count > 1)
+        cleave__words_add(words, " (and %u more)", access->box_count - 1);
+}
+
 /* The copies that an access of a table with two keys touches, and why. */
 static void add_copies(struct cleave_words *words, const struct cleave_lookup *lookup,
                        const struct cleave_access *access)
@@ -134,6 +140,7 @@ static void add_copies(struct cleave_words *words, const struct cleave_lookup *l
         add_reason(words, index, table, access, false);
         cleave__words_add(words, " and");
         add_reason(words, index, table, access, true);
+        add_more(words, access);
         cleave__words_add(words, ", both copies");
         return;
     }
@@ -145,6 +152,7 @@ static void add_copies(struct cleave_words *words, const struct cleave_lookup *l
     }
     bool second = cleave__shardset_count(&by[1]) < cleave__shardset_count(&by[0]);
     add_reason(words, index, table, access, second);
+    add_more(words, access);
     cleave__words_add(words, ", from the copy by %s",
                       table->columns[second ? index->second_column : index->key_column].name);
 }
@@ -171,12 +179,12 @@ static void explain_access(struct cleave_words *words, const struct cleave_looku
     }
     struct cleave_touch touch = {0};
     cleave__lookup_accesses(lookup, access, 1, &touch);
-    if (index->twice)
+    if (index->twice) {
         add_copies(words, lookup, access);
-    else
+    } else {
         add_reason(words, index, table, access, false);
-    if (access->box_count > 1)
-        cleave__words_add(words, " (and %u more)", access->box_count - 1);
+        add_more(words, access);
+    }
     cleave__words_add(words, ": ");
     add_shards(words, &touch.shards, lookup->shards);
 }
