@@ -180,33 +180,74 @@ static bool emit_exceptions(const struct cleave_moves *moves, struct cleave_aren
     return true;
 }
 
+/* Adds a pin to those of its table; `pins` [rules] is room for all. A value pinned again goes to
+ * the later shard. */
+static enum cleave_status add_pin(const struct cleave_table *names,
+                                  struct cleave_table_layout *table, bool first,
+                                  struct cleave_exception *pins, const struct cleave_exception *pin,
+                                  struct cleave_error *error)
+{
+    if (first) { /* exceptions may not overlap: what a person says stands alone */
+        table->exceptions = pins;
+        table->exception_count = 0;
+    }
+    for (uint32_t e = 0; e < table->exception_count; e++) {
+        struct cleave_exception *other = &table->exceptions[e];
+        if (cleave__range_covers(&pin->range[0], &other->range[0]) &&
+            pin->column[0] == other->column[0]) {
+            *other = table->exceptions[--table->exception_count];
+            e--;
+        } else if (pin->column[0] != other->column[0] ||
+                   cleave__range_overlaps(&pin->range[0], &other->range[0])) {
+            return cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
+                                    "table %s: a pin by %s and one by %s overlap; pin by one "
+                                    "column, single rows before the whole table",
+                                    names->name, names->columns[other->column[0]].name,
+                                    names->columns[pin->column[0]].name);
+        }
+    }
+    table->exceptions[table->exception_count++] = *pin;
+    return CLEAVE_OK;
+}
+
 /* Pins of rows by a column that is not the key, and of whole tables. */
-static bool emit_pins(const struct cleave_key_space *space, struct cleave_arena *arena,
-                      struct cleave_layout *layout)
+static enum cleave_status emit_pins(const struct cleave_key_space *space,
+                                    struct cleave_arena *arena, struct cleave_layout *layout,
+                                    struct cleave_error *error)
 {
     const struct cleave_steer *steer = space->input->steer;
-    for (uint32_t r = 0; r < steer->rule_count; r++) {
+    uint32_t tables = layout->schema->table_count;
+    struct cleave_exception **pins =
+        cleave__arena_zalloc(arena, ((size_t)tables + 1) * sizeof *pins);
+    enum cleave_status status = pins ? CLEAVE_OK : CLEAVE_NO_MEMORY;
+    for (uint32_t r = 0; r < steer->rule_count && !status; r++) {
         uint32_t t, column;
         struct cleave_value value = {0};
         if (steer->rules[r].kind != CLEAVE_PIN ||
             !cleave__selector_find(layout->schema, &steer->rules[r].a, arena, &t, &column, &value))
             continue;
         struct cleave_table_layout *table = &layout->tables[t];
-        if (table->replicated || table->twice || column == table->key_column)
+        bool mapped = space->class_of_table[t] != CLEAVE_ABSENT && column == table->key_column;
+        if (table->replicated || table->twice || mapped)
             continue; /* the key map has it */
-        struct cleave_exception *pin = cleave__arena_zalloc(arena, sizeof *pin);
-        if (!pin)
-            return false;
-        pin->range_count = 1;
-        pin->shard = steer->rules[r].shard;
-        pin->column[0] = column == CLEAVE_ABSENT ? table->key_column : column;
-        pin->range[0] = (struct cleave_range){value, value, 0};
+        bool first = !pins[t];
+        if (first)
+            pins[t] = cleave__arena_zalloc(arena, steer->rule_count * sizeof *pins[t]);
+        struct cleave_exception pin = {.range_count = 1, .shard = steer->rules[r].shard};
+        pin.column[0] = column == CLEAVE_ABSENT ? table->key_column : column;
         if (column == CLEAVE_ABSENT)
-            pin->range[0].flags = CLEAVE_LOW_UNBOUNDED | CLEAVE_HIGH_UNBOUNDED;
-        table->exceptions = pin; /* exceptions may not overlap: what a person says stands alone */
-        table->exception_count = 1;
+            pin.range[0].flags = CLEAVE_LOW_UNBOUNDED | CLEAVE_HIGH_UNBOUNDED;
+        else if (!copy_value(arena, &value, &pin.range[0].low))
+            status = CLEAVE_NO_MEMORY;
+        if (column != CLEAVE_ABSENT)
+            pin.range[0].high = pin.range[0].low;
+        if (!pins[t])
+            status = CLEAVE_NO_MEMORY;
+        if (!status)
+            status = add_pin(&layout->schema->tables[t], table, first, pins[t], &pin, error);
     }
-    return true;
+    return status == CLEAVE_NO_MEMORY ? cleave_error_set(error, status, "no memory for the layout")
+                                      : status;
 }
 
 enum cleave_status cleave__hgp_emit(const struct cleave_key_space *space, const uint32_t *key_shard,
@@ -226,8 +267,8 @@ enum cleave_status cleave__hgp_emit(const struct cleave_key_space *space, const 
     for (uint32_t c = 0; ok && c < space->class_count; c++)
         ok = emit_map(space, key_shard, c, arena, &maps[c + 1]);
     ok = ok && emit_tables(space, arena, layout) &&
-         (!moves || emit_exceptions(moves, arena, layout)) && emit_pins(space, arena, layout);
+         (!moves || emit_exceptions(moves, arena, layout));
     if (!ok)
         return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for the layout");
-    return CLEAVE_OK;
+    return emit_pins(space, arena, layout, error);
 }

@@ -78,7 +78,23 @@ static bool find_intervals(struct cleave_key_space *space)
     return ok;
 }
 
-/* Cuts of an interval class: all constants, thinned to quantiles. */
+/* The class and value of one end (0, 1) of a rule, when its column is its table's key. */
+static bool rule_value(struct cleave_key_space *space, const struct cleave_rule *rule, int end,
+                       uint32_t *class, struct cleave_value *value)
+{
+    bool pair = rule->kind == CLEAVE_TOGETHER || rule->kind == CLEAVE_APART;
+    uint32_t table, column;
+    if (!pair && (rule->kind != CLEAVE_PIN || end))
+        return false;
+    if (!cleave__selector_find(space->input->schema, end ? &rule->b : &rule->a, &space->arena,
+                               &table, &column, value) ||
+        column == CLEAVE_ABSENT || space->design->tables[table].key != column)
+        return false;
+    *class = space->class_of_table[table];
+    return *class != CLEAVE_ABSENT;
+}
+
+/* Cuts of an interval class: all constants, thinned to quantiles; and what rules name. */
 static bool cut_class(struct cleave_key_space *space, uint32_t c)
 {
     struct cleave_key_class *class = &space->classes[c];
@@ -103,6 +119,16 @@ static bool cut_class(struct cleave_key_space *space, uint32_t c)
         for (size_t i = 0; i < most; i++)
             class->cuts.list.data[i] = class->cuts.list.data[i * count / most];
         class->cuts.list.count = most;
+    }
+    for (uint32_t r = 0; r < 2 * space->input->steer->rule_count; r++) {
+        struct cleave_range point = {.flags = 0};
+        uint32_t of;
+        if (!rule_value(space, &space->input->steer->rules[r / 2], r % 2, &of, &point.low) ||
+            of != c)
+            continue;
+        point.high = point.low;
+        if (!cleave__cuts_add(&class->cuts, &point))
+            return false;
     }
     if (class->cuts.list.count == 0) { /* only unbounded ranges: nothing to cut by */
         class->intervals = false;
@@ -275,6 +301,25 @@ static bool gather_transactions(struct cleave_key_space *space)
     return !gather.failed;
 }
 
+/* Values that rules name get vertices even when no transaction shows them. */
+static bool add_ruled(struct cleave_key_space *space)
+{
+    const struct cleave_steer *steer = space->input->steer;
+    for (uint32_t r = 0; r < 2 * steer->rule_count; r++) {
+        struct cleave_key_vertex vertex = {.class = 0};
+        if (!rule_value(space, &steer->rules[r / 2], r % 2, &vertex.class, &vertex.value) ||
+            space->classes[vertex.class].intervals)
+            continue;
+        unsigned char key[16];
+        uint32_t known = space->index.count;
+        uint32_t length = index_key(key, vertex.class, &vertex.value);
+        uint32_t id = cleave__intern_add(&space->index, key, length);
+        if (id == CLEAVE_INTERN_NONE || (id == known && !CLEAVE_PUSH(&space->vertices, vertex)))
+            return false;
+    }
+    return true;
+}
+
 /* ---- sizes ---- */
 
 static void add_sizes(struct cleave_key_space *space, uint32_t t, uint32_t key, uint32_t c,
@@ -328,7 +373,7 @@ enum cleave_status cleave__keys_build(const struct cleave_scheme_input *input,
         if (space.classes[c].intervals)
             ok = cut_class(&space, c);
     }
-    ok = ok && gather_transactions(&space);
+    ok = ok && gather_transactions(&space) && add_ruled(&space);
     if (!ok) {
         cleave__keys_free(&space);
         return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for the workload hypergraph");
@@ -350,6 +395,7 @@ void cleave__keys_free(struct cleave_key_space *space)
     free(space->offsets);
     CLEAVE_VECTOR_FREE(&space->pins);
     free(space->kinds);
+    cleave__arena_free(&space->arena);
     *space = (struct cleave_key_space){0};
 }
 

@@ -61,9 +61,8 @@ bool cleave__selector_find(const struct cleave_schema *schema,
                                arena, value) == CLEAVE_OK;
 }
 
-/* The vertex that a selector means, when its column is its table's key. */
-static uint32_t selected_vertex(const struct cleave_key_space *space,
-                                const struct cleave_selector *selector, struct cleave_arena *arena)
+uint32_t cleave__keys_selected(const struct cleave_key_space *space,
+                               const struct cleave_selector *selector, struct cleave_arena *arena)
 {
     uint32_t table, column;
     struct cleave_value value;
@@ -72,6 +71,23 @@ static uint32_t selected_vertex(const struct cleave_key_space *space,
         space->design->tables[table].key != column)
         return CLEAVE_ABSENT;
     return cleave__keys_find(space, space->class_of_table[table], &value);
+}
+
+void cleave__keys_mark_ruled(const struct cleave_key_space *space, unsigned char *marks)
+{
+    struct cleave_arena arena = {0};
+    memset(marks, 0, space->vertices.count);
+    for (uint32_t r = 0; r < space->input->steer->rule_count; r++) {
+        const struct cleave_rule *rule = &space->input->steer->rules[r];
+        bool pair = rule->kind == CLEAVE_TOGETHER || rule->kind == CLEAVE_APART;
+        const struct cleave_selector *ends[2] = {&rule->a, &rule->b};
+        for (int i = 0; i < (pair ? 2 : rule->kind == CLEAVE_PIN ? 1 : 0); i++) {
+            uint32_t v = cleave__keys_selected(space, ends[i], &arena);
+            if (v != CLEAVE_ABSENT)
+                marks[v] = 1;
+        }
+    }
+    cleave__arena_free(&arena);
 }
 
 struct problem {
@@ -143,7 +159,7 @@ static bool choose_vertices(struct problem *problem, struct cleave_arena *arena)
         const struct cleave_selector *ends[2] = {&steer->rules[r].a, &steer->rules[r].b};
         bool pair = steer->rules[r].kind == CLEAVE_TOGETHER || steer->rules[r].kind == CLEAVE_APART;
         for (uint32_t i = 0; i < (pair ? 2 : 1); i++) {
-            uint32_t v = selected_vertex(space, ends[i], arena);
+            uint32_t v = cleave__keys_selected(space, ends[i], arena);
             if (v != CLEAVE_ABSENT)
                 problem->local[v] = 0;
         }
@@ -273,7 +289,7 @@ static bool apply_rules(struct problem *problem, struct cleave_arena *arena)
     const struct cleave_steer *steer = problem->space->input->steer;
     for (uint32_t r = 0; r < steer->rule_count; r++) {
         const struct cleave_rule *rule = &steer->rules[r];
-        uint32_t a = selected_vertex(problem->space, &rule->a, arena);
+        uint32_t a = cleave__keys_selected(problem->space, &rule->a, arena);
         if (a == CLEAVE_ABSENT)
             continue;
         a = problem->local[a];
@@ -283,7 +299,7 @@ static bool apply_rules(struct problem *problem, struct cleave_arena *arena)
         }
         if (rule->kind != CLEAVE_TOGETHER && rule->kind != CLEAVE_APART)
             continue;
-        uint32_t b = selected_vertex(problem->space, &rule->b, arena);
+        uint32_t b = cleave__keys_selected(problem->space, &rule->b, arena);
         if (b == CLEAVE_ABSENT || problem->local[b] == a)
             continue;
         b = problem->local[b];

@@ -60,6 +60,35 @@ static uint32_t rule_shard(const struct cleave_key_space *space, const uint32_t 
     return shard;
 }
 
+/* Marks the groups of keys that a person pinned, tied or parted. */
+static bool hold_groups(struct cleave_moves *moves)
+{
+    const struct cleave_key_space *space = moves->space;
+    unsigned char *marks = malloc(space->vertices.count + 1);
+    moves->held = calloc(moves->groups.list.count + 1, sizeof *moves->held);
+    if (!marks || !moves->held) {
+        free(marks);
+        return false;
+    }
+    cleave__keys_mark_ruled(space, marks);
+    for (uint32_t g = 0; g < moves->groups.list.count; g++) {
+        const struct cleave_group *group = &moves->groups.list.data[g];
+        uint32_t c = space->class_of_table[group->table];
+        const struct cleave_key_class *class = &space->classes[c];
+        uint32_t first, last;
+        if (class->intervals) {
+            cleave__cuts_run(&class->cuts, &group->first, &first, &last);
+            for (uint32_t p = first; p <= last; p++)
+                moves->held[g] |= marks[class->first_vertex + p];
+        } else if (cleave__range_is_point(&group->first)) {
+            first = cleave__keys_find(space, c, &group->first.low);
+            moves->held[g] = first != CLEAVE_ABSENT && marks[first];
+        }
+    }
+    free(marks);
+    return true;
+}
+
 static bool list_transactions(struct cleave_moves *moves)
 {
     const struct cleave_workload *workload = moves->space->input->workload;
@@ -144,7 +173,7 @@ enum cleave_status cleave__moves_build(const struct cleave_key_space *space,
         moves.size[moves.rule[g]] += group_size(&moves, g);
         moves.access[moves.rule[g]] += (double)group->access;
     }
-    if (!ok || !list_transactions(&moves)) {
+    if (!ok || !hold_groups(&moves) || !list_transactions(&moves)) {
         cleave__moves_free(&moves);
         return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for the tuple groups");
     }
@@ -156,6 +185,7 @@ void cleave__moves_free(struct cleave_moves *moves)
 {
     cleave__groups_free(&moves->groups);
     free(moves->rule);
+    free(moves->held);
     free(moves->shard);
     free(moves->transaction_offset);
     free(moves->transaction_group);
@@ -190,7 +220,8 @@ uint64_t cleave__moves_count(const struct cleave_moves *moves)
 static bool may_move(const struct cleave_moves *moves, uint32_t group)
 {
     const struct cleave_group *g = &moves->groups.list.data[group];
-    return g->second_count > 0 && !g->rest && cleave__range_is_point(&g->first);
+    return !moves->held[group] && g->second_count > 0 && !g->rest &&
+           cleave__range_is_point(&g->first);
 }
 
 /* ---- how often the rest of the workload would still come to a group where its rule sends it ----

@@ -11,6 +11,7 @@ struct cleave_moves {
     const struct cleave_key_space *space;
     struct cleave_groups groups;
     uint32_t *rule;  /* [groups]: where the key map sends it; CLEAVE_ABSENT: to several shards */
+    bool *held;      /* [groups]: a rule speaks of its key; it stays where that goes */
     uint32_t *shard; /* [groups]: where it goes; differs from `rule` for exceptions */
     uint64_t *transaction_offset; /* [transactions + 1]: distinct groups of a transaction */
     uint32_t *transaction_group;

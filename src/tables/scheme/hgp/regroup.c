@@ -262,7 +262,7 @@ static void set_vertices(const struct cleave_hgp *hgp, uint32_t weights, bool by
         int64_t *w = weight + (size_t)(shards + g) * weights;
         double size = group->rows * cleave__row_weight(hgp->input->schema, group->table);
         bool placed = moves->rule[g] != CLEAVE_ABSENT;
-        fixed[shards + g] = placed ? CLEAVE_FREE : 0;
+        fixed[shards + g] = !placed ? 0 : moves->held[g] ? (int32_t)moves->rule[g] : CLEAVE_FREE;
         start[shards + g] = placed ? moves->shard[g] : 0;
         if (by_size)
             *w++ = placed ? llround(size * scale) : 0;

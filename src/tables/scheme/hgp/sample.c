@@ -134,12 +134,36 @@ static const struct cleave_table_steer *steer_of(const struct cleave_scheme_inpu
     return NULL;
 }
 
+/* True when a rule speaks of the table: a copy everywhere would defeat it. `*column` is the one
+ * that together and apart need as the key; CLEAVE_ABSENT: any will do. */
+static bool ruled(const struct cleave_scheme_input *input, uint32_t table, uint32_t *column)
+{
+    bool any = false;
+    *column = CLEAVE_ABSENT;
+    for (uint32_t r = 0; r < input->steer->rule_count; r++) {
+        const struct cleave_rule *rule = &input->steer->rules[r];
+        bool pair = rule->kind == CLEAVE_TOGETHER || rule->kind == CLEAVE_APART;
+        const struct cleave_selector *ends[2] = {&rule->a, &rule->b};
+        for (int i = 0; i < (rule->kind == CLEAVE_MERGE ? 0 : pair ? 2 : 1); i++) {
+            const char *name = ends[i]->table;
+            if (cleave__schema_table(input->schema, name, strlen(name)) != table)
+                continue;
+            any = true;
+            if (pair && ends[i]->column && *column == CLEAVE_ABSENT)
+                *column = cleave__schema_column(&input->schema->tables[table], ends[i]->column,
+                                                strlen(ends[i]->column));
+        }
+    }
+    return any;
+}
+
 bool cleave__may_replicate(const struct cleave_scheme_input *input, uint32_t table)
 {
     const struct cleave_table_steer *steer = steer_of(input, table);
+    uint32_t column;
     if (steer && steer->replicate != CLEAVE_REPLICATE_AUTO)
         return steer->replicate == CLEAVE_REPLICATE_ALWAYS;
-    return input->steer->replication;
+    return input->steer->replication && !ruled(input, table, &column);
 }
 
 bool cleave__must_replicate(const struct cleave_scheme_input *input, uint32_t table)
@@ -148,15 +172,16 @@ bool cleave__must_replicate(const struct cleave_scheme_input *input, uint32_t ta
     return steer && steer->replicate == CLEAVE_REPLICATE_ALWAYS;
 }
 
-/* A key that a person fixed becomes the only candidate. */
+/* A key that a person fixed, or that a rule needs, becomes the only candidate. */
 static void fix_candidates(const struct cleave_scheme_input *input, struct cleave_sample *sample)
 {
     for (uint32_t t = 0; t < input->schema->table_count; t++) {
         const struct cleave_table_steer *steer = steer_of(input, t);
-        if (!steer || !steer->key)
-            continue;
-        uint32_t column =
-            cleave__schema_column(&input->schema->tables[t], steer->key, strlen(steer->key));
+        uint32_t column;
+        ruled(input, t, &column);
+        if (steer && steer->key)
+            column =
+                cleave__schema_column(&input->schema->tables[t], steer->key, strlen(steer->key));
         if (column == CLEAVE_ABSENT)
             continue;
         sample->candidates[t][0] = column;
