@@ -64,6 +64,14 @@ static const char *const formats[] = {"auto", "sql", "tab", "csvlog", "jsonlog",
 /* Names of the benchmarks' own options, each once. */
 static const char *option_names[CLEAVE_BENCHMARK_OPTIONS_MAX];
 
+static void check_benchmark(struct argp_state *state, const char *name)
+{
+    const char *words[16] = {NULL};
+    for (uint32_t b = 0; b < 15 && cleave__benchmark_at(b); b++)
+        words[b] = cleave__benchmark_at(b)->name;
+    cleave__option_choice(state, "--benchmark", name, words);
+}
+
 static error_t parse_source(int key, char *value, struct argp_state *state)
 {
     struct cleave_tables_arguments *a = state->input;
@@ -112,6 +120,7 @@ static error_t parse_source(int key, char *value, struct argp_state *state)
             (uint64_t)cleave__option_integer(state, "--transactions", value, 1, 1000000000);
         break;
     case KEY_BENCHMARK:
+        check_benchmark(state, value);
         source->benchmark = value;
         break;
     case KEY_FORMAT:

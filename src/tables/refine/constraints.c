@@ -64,6 +64,14 @@ static const cyaml_strval_t modes[] = {{"auto", CLEAVE_REPLICATE_AUTO},
                                        {"always", CLEAVE_REPLICATE_ALWAYS},
                                        {"never", CLEAVE_REPLICATE_NEVER}};
 
+/* libcyaml's own truth values take any word that is not "false" or the like for true. */
+static const cyaml_strval_t truths[] = {{"true", 1}, {"false", 0}, {"True", 1}, {"False", 0},
+                                        {"TRUE", 1}, {"FALSE", 0}, {"yes", 1},  {"no", 0},
+                                        {"on", 1},   {"off", 0}};
+
+#define TRUTH(name)                                                                                \
+    CYAML_FIELD_ENUM_PTR(#name, MAY | CYAML_FLAG_STRICT, struct file, name, truths,                \
+                         CYAML_ARRAY_LEN(truths))
 #define TEXT(flags, type, name) CYAML_FIELD_STRING_PTR(#name, flags, type, name, 0, CYAML_UNLIMITED)
 enum { NEED = CYAML_FLAG_POINTER, MAY = CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL };
 
@@ -102,11 +110,11 @@ static const cyaml_schema_field_t weights_fields[] = {
     CYAML_FIELD_FLOAT("access", CYAML_FLAG_DEFAULT, struct file_weights, access), CYAML_FIELD_END};
 static const cyaml_schema_field_t file_fields[] = {
     CYAML_FIELD_FLOAT_PTR("epsilon", MAY, struct file, epsilon),
-    CYAML_FIELD_BOOL_PTR("strict", MAY | CYAML_FLAG_STRICT, struct file, strict),
-    CYAML_FIELD_BOOL_PTR("replication", MAY | CYAML_FLAG_STRICT, struct file, replication),
-    CYAML_FIELD_BOOL_PTR("derived_keys", MAY | CYAML_FLAG_STRICT, struct file, derived_keys),
-    CYAML_FIELD_BOOL_PTR("exceptions", MAY | CYAML_FLAG_STRICT, struct file, exceptions),
-    CYAML_FIELD_BOOL_PTR("rank_by_ratio", MAY | CYAML_FLAG_STRICT, struct file, rank_by_ratio),
+    TRUTH(strict),
+    TRUTH(replication),
+    TRUTH(derived_keys),
+    TRUTH(exceptions),
+    TRUTH(rank_by_ratio),
     CYAML_FIELD_UINT_PTR("attributes", MAY, struct file, attributes),
     CYAML_FIELD_UINT_PTR("iterations", MAY, struct file, iterations),
     CYAML_FIELD_UINT_PTR("split_top", MAY, struct file, split_top),
