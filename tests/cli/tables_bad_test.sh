@@ -52,9 +52,7 @@ refused "no lookup table" tables route
 refused "give SQL" tables route some.lookup
 refused "--to takes one of" tables export some.lookup --to excel
 
-expect 2 tables compare --benchmark nothing
-expect_one_line
-expect_line "nothing" err
+refused "--benchmark takes one of tpcc, tatp, epinions, not 'nothing'" tables compare --benchmark nothing
 for option in "warehouses 0" "warehouses x" "warehouses -4" "warehouses 99999999999999"; do
     expect 2 tables compare --benchmark tpcc --${option% *} "${option#* }"
     expect_one_line
@@ -120,7 +118,6 @@ xz -k shop.trace && head -c 100 shop.trace.xz >cut.xz
 for file in noise nuls unclosed deep long cut wide cut.xz; do
     [ -f $file ] && hostile $file
 done
-expect 0 tables inspect --schema shop.sql --trace nuls
 
 # Lookup tables: cut, altered, of another kind; nothing is half-written.
 expect 0 tables place "${shop[@]}" -o shop.lookup
