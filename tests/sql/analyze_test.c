@@ -243,6 +243,10 @@ static void large_conditions(void **state)
     statement = run(sql, NULL, 0);
     free(sql);
     assert_int_equal(statement.access_count, 401);
+    sql = repeat("WITH a AS (SELECT 1)", ", q%u AS (SELECT * FROM u WHERE x = %u)", 3000,
+                 " SELECT 2");
+    assert_int_equal(run(sql, NULL, 0).access_count, 3000);
+    free(sql);
     assert_int_equal(statement.accesses[400].boxes[0].term_count, 1);
 }
 

@@ -1,6 +1,16 @@
 /* SQL text -> accesses. Each distinct statement (up to constants) is parsed once by libpg_query;
  * later ones re-bind their literals to the compiled template.
  *
+ * Every error is on the side of more: a row that the statement's answer or effect depends on lies
+ * in a box of its table (tests/sql/touch_test.c holds it to that against a server). What is not
+ * seen: triggers, rules, foreign key checks and cascades, row security; user-defined functions set
+ * `opaque`. Text is compared bytewise, timestamps without a zone are UTC. A new row is described by
+ * its key columns and the columns that predicates have named so far (without any key: by the first
+ * eight columns); a change of a key column adds an access for where the row goes.
+ *
+ * Memory: compiled templates take some 64 MB at most (all are dropped when they do), the ids of
+ * 262,144 of them 12 MB; a statement beyond those is parsed each time and has the last id.
+ *
  * Bounds: a statement past `CLEAVE_STATEMENT_MAX` bytes or nested past `CLEAVE_NESTING_MAX` gives
  * CLEAVE_LIMIT before it reaches the parser. An analyzer is used by one thread at a time. */
 #ifndef CLEAVE_TABLES_SQL_ANALYZE_H

@@ -66,7 +66,8 @@ uint32_t cleave__compile_block(struct cleave_compile *c, uint32_t home, enum cle
 uint32_t cleave__compile_reference(struct cleave_compile *c, uint32_t table, uint32_t block)
 {
     const struct cleave_table *t = &c->catalog->schema->tables[table];
-    if (c->references.count >= CLEAVE_REFERENCES_MAX)
+    if (c->references.count >= CLEAVE_REFERENCES_MAX ||
+        c->nodes.count + t->column_count > CLEAVE_NODES_MAX)
         cleave__compile_fail(c, CLEAVE_LIMIT, "statement refers to too many tables");
     struct cleave_reference reference = {
         .table = table, .block = block, .first_node = c->nodes.count, .like = CLEAVE_NONE};

@@ -31,6 +31,7 @@ enum {
     CLEAVE_NONE = UINT32_MAX,
     CLEAVE_VIEW_DEPTH_MAX = 16,
     CLEAVE_REFERENCES_MAX = 4096,       /* table references in a statement, views expanded */
+    CLEAVE_NODES_MAX = 1 << 20,         /* their columns */
     CLEAVE_COMPILE_WORK_MAX = 20000000, /* steps; past it conditions say nothing, wide joins fail */
 };
 
@@ -154,6 +155,9 @@ struct cleave_compile {
     CLEAVE_LIST(struct cleave_reference) references;
     CLEAVE_LIST(struct cleave_block) blocks;
     PgQuery__Node *statement;
+    const PgQuery__Node *named_statement; /* whose table names these are, sorted */
+    const char **names;
+    uint32_t name_count;
     bool writes; /* some part is DML */
     uint32_t unknown_tables, opaque;
 };
@@ -237,8 +241,11 @@ void cleave__compile_visit(struct cleave_compile *c, struct cleave_scope *scope,
                            const ProtobufCMessage *message);
 void cleave__compile_visit_all(struct cleave_compile *c, struct cleave_scope *scope, uint32_t block,
                                PgQuery__Node *const *nodes, size_t count);
-/* How many table references of the statement have this name (without schema)? */
-uint32_t cleave__count_names(const ProtobufCMessage *message, const char *name);
+/* How often the statement (or the view's query) being compiled names a table so, without a schema:
+ * 0, 1 or 2 for more. */
+uint32_t cleave__count_names(struct cleave_compile *c, const char *name);
+/* Does a part of it? */
+bool cleave__has_name(const ProtobufCMessage *message, const char *name);
 struct cleave_call_summary {
     bool aggregate, window, unknown;
 };

@@ -290,8 +290,8 @@ static void compile_alone(struct cleave_compile *c, struct cleave_cte *cte, uint
     cte->compiled = true;
     cte->block = CLEAVE_NONE;
     if (query && query->node_case == PG_QUERY__NODE__NODE_SELECT_STMT) {
-        if (cleave__count_names(&query->base, cte->name) > 0 &&
-            cleave__scope_cte(cte->scope, cte->name) == cte) {
+        if (cleave__scope_cte(cte->scope, cte->name) == cte &&
+            cleave__has_name(&query->base, cte->name)) {
             compile_recursive(c, cte, block, query->select_stmt);
             return;
         }
@@ -324,10 +324,7 @@ void cleave__compile_with(struct cleave_compile *c, struct cleave_scope *scope,
     /* Once all are named: a recursive list may look ahead, a plain one only back. */
     for (struct cleave_cte *cte = scope->ctes; cte != last; cte = cte->next) {
         cte->scope = cte_scope(c, scope, with->recursive ? scope->ctes : cte->next);
-        c->work += c->length / 16;
-        cte->uses = c->work < CLEAVE_COMPILE_WORK_MAX
-                        ? cleave__count_names(&c->statement->base, cte->name)
-                        : 2;
+        cte->uses = cleave__count_names(c, cte->name);
     }
     /* In order: changes always run; what is used more than once (or not at all) stands alone. */
     uint32_t count = 0;
@@ -342,7 +339,7 @@ void cleave__compile_with(struct cleave_compile *c, struct cleave_scope *scope,
         bool alone = cte->uses != 1 || !cte->tree->ctequery ||
                      cte->tree->ctequery->node_case != PG_QUERY__NODE__NODE_SELECT_STMT ||
                      cte->tree->ctematerialized == PG_QUERY__CTEMATERIALIZE__CTEMaterializeAlways ||
-                     cleave__count_names(&cte->tree->ctequery->base, cte->name) > 0;
+                     (with->recursive && cleave__has_name(&cte->tree->ctequery->base, cte->name));
         if (alone && !cte->compiled)
             compile_alone(c, cte, scope->block);
     }

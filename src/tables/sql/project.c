@@ -14,24 +14,33 @@ struct fact {
     uint32_t masks; /* how many masked borders lie between the reference and this block */
 };
 
+struct union_step {
+    uint32_t root; /* was put below another */
+    bool higher;   /* whose rank grew by it */
+};
+
+/* One for all blocks in turn: memory does not grow with their number. */
 struct view {
     struct cleave_compile *c;
-    uint32_t *class; /* [nodes]: union-find parents */
-    bool loose;      /* some equality also holds for NULLs */
-    uint32_t *mask;  /* [blocks]: 1 + its number among the masked borders, or 0 */
-    bool *seen;      /* [blocks] */
+    uint32_t block;
+    /* Classes of equal nodes: union-find by rank, without path compression, so that the equalities
+     * of a part of a condition can be taken back. */
+    uint32_t *parent;                      /* [nodes] */
+    uint8_t *rank;                         /* [nodes] */
+    CLEAVE_LIST(struct union_step) united; /* what was done, in order */
+    uint32_t loose;                        /* equalities that also hold for NULLs */
+    uint32_t *mask; /* [blocks]: 1 + its number among the masked borders, or 0 */
+    bool *seen;     /* [blocks] */
     CLEAVE_LIST(struct fact) facts;
 };
 
 static const struct cleave_predicate predicate_true = {.kind = CLEAVE_PREDICATE_TRUE};
 static const struct cleave_predicate predicate_false = {.kind = CLEAVE_PREDICATE_FALSE};
 
-static uint32_t find(uint32_t *class, uint32_t node)
+static uint32_t find(const struct view *v, uint32_t node)
 {
-    while (class[node] != node) {
-        class[node] = class[class[node]];
-        node = class[node];
-    }
+    while (v->parent[node] != node)
+        node = v->parent[node];
     return node;
 }
 
@@ -79,32 +88,63 @@ static bool is_transferable(const struct cleave_domain_type *from,
            (from->family == CLEAVE_FAMILY_NUMERIC && to->family == CLEAVE_FAMILY_INTEGER);
 }
 
-static void unite(struct view *v, uint32_t *class, const struct fact *fact,
-                  const struct cleave_formula *f)
+static void unite(struct view *v, const struct fact *fact, const struct cleave_formula *f)
 {
     const struct cleave_node *nodes = v->c->nodes.items;
     if (nodes[f->node].type.family == CLEAVE_FAMILY_OPAQUE ||
         nodes[f->other].type.family == CLEAVE_FAMILY_OPAQUE || !node_is_sure(v, fact, f->node) ||
         !node_is_sure(v, fact, f->other))
         return;
-    uint32_t a = find(class, f->node), b = find(class, f->other);
-    if (a < b)
-        class[b] = a;
-    else
-        class[a] = b;
-    v->loose |= !f->strict;
+    v->loose += !f->strict;
+    uint32_t a = find(v, f->node), b = find(v, f->other);
+    if (a == b)
+        return;
+    if (v->rank[a] < v->rank[b]) {
+        uint32_t low = a;
+        a = b;
+        b = low;
+    }
+    bool higher = v->rank[a] == v->rank[b];
+    v->rank[a] = (uint8_t)(v->rank[a] + higher);
+    v->parent[b] = a;
+    CLEAVE_APPEND(v->c, &v->united, (struct union_step){b, higher});
 }
 
-static struct view *view_of(struct cleave_compile *c, uint32_t block)
+static void take_back(struct view *v, uint32_t count, uint32_t loose)
+{
+    while (v->united.count > count) {
+        struct union_step step = v->united.items[--v->united.count];
+        uint32_t above = v->parent[step.root];
+        v->rank[above] = (uint8_t)(v->rank[above] - step.higher);
+        v->parent[step.root] = step.root;
+    }
+    v->loose = loose;
+}
+
+static struct view *new_view(struct cleave_compile *c)
 {
     struct view *v = cleave__compile_alloc(c, 1, sizeof *v);
     v->c = c;
-    v->class = cleave__compile_alloc(c, (size_t)c->nodes.count + 1, sizeof *v->class);
+    v->block = CLEAVE_NONE;
+    v->parent = cleave__compile_alloc(c, (size_t)c->nodes.count + 1, sizeof *v->parent);
+    v->rank = cleave__compile_alloc(c, (size_t)c->nodes.count + 1, sizeof *v->rank);
     v->mask = cleave__compile_alloc(c, (size_t)c->blocks.count + 1, sizeof *v->mask);
     v->seen = cleave__compile_alloc(c, (size_t)c->blocks.count + 1, sizeof *v->seen);
-    for (uint32_t i = 0; i < c->nodes.count; i++)
-        v->class[i] = i;
+    return v;
+}
+
+/* Gathers what is known in a block. */
+static void look_from(struct view *v, uint32_t block)
+{
+    struct cleave_compile *c = v->c;
     c->work += c->nodes.count / 16 + c->blocks.count / 16;
+    v->block = block;
+    v->facts.count = v->united.count = v->loose = 0;
+    memset(v->rank, 0, c->nodes.count * sizeof *v->rank);
+    memset(v->mask, 0, c->blocks.count * sizeof *v->mask);
+    memset(v->seen, 0, c->blocks.count * sizeof *v->seen);
+    for (uint32_t i = 0; i < c->nodes.count; i++)
+        v->parent[i] = i;
     uint32_t masks = 0;
     for (;;) {
         add_block(v, block, masks);
@@ -118,9 +158,8 @@ static struct view *view_of(struct cleave_compile *c, uint32_t block)
     for (uint32_t i = 0; i < v->facts.count; i++) {
         const struct fact *fact = &v->facts.items[i];
         if (fact->formula->kind == CLEAVE_FORMULA_EQUAL)
-            unite(v, v->class, fact, fact->formula);
+            unite(v, fact, fact->formula);
     }
-    return v;
 }
 
 /* ---- projection ---- */
@@ -152,8 +191,7 @@ static const struct cleave_predicate *join(struct cleave_compile *c,
     return made;
 }
 
-static const struct cleave_predicate *project_atom(struct view *v, uint32_t *class,
-                                                   const struct fact *fact,
+static const struct cleave_predicate *project_atom(struct view *v, const struct fact *fact,
                                                    const struct cleave_formula *f,
                                                    const struct cleave_reference *r)
 {
@@ -164,7 +202,7 @@ static const struct cleave_predicate *project_atom(struct view *v, uint32_t *cla
     if (!node_is_sure(v, fact, f->node) ||
         (node->type.family == CLEAVE_FAMILY_OPAQUE && !null_test))
         return &predicate_true;
-    uint32_t root = find(class, f->node);
+    uint32_t root = find(v, f->node);
     const struct cleave_predicate **parts = NULL;
     uint32_t count = 0;
     c->work += columns / 8 + 1;
@@ -172,7 +210,7 @@ static const struct cleave_predicate *project_atom(struct view *v, uint32_t *cla
         uint32_t own = r->first_node + i;
         const struct cleave_domain_type *type = &c->nodes.items[own].type;
         if (own != f->node) {
-            if (find(class, own) != root || !is_transferable(&node->type, type))
+            if (find(v, own) != root || !is_transferable(&node->type, type))
                 continue;
             /* Equal columns are not NULL. */
             if (f->op == CLEAVE_OPERATOR_IS_NULL && !v->loose)
@@ -197,8 +235,7 @@ static const struct cleave_predicate *project_atom(struct view *v, uint32_t *cla
     return count ? join(c, CLEAVE_PREDICATE_AND, parts, count) : &predicate_true;
 }
 
-static const struct cleave_predicate *project(struct view *v, uint32_t *class,
-                                              const struct fact *fact,
+static const struct cleave_predicate *project(struct view *v, const struct fact *fact,
                                               const struct cleave_formula *f,
                                               const struct cleave_reference *r)
 {
@@ -211,26 +248,21 @@ static const struct cleave_predicate *project(struct view *v, uint32_t *class,
     case CLEAVE_FORMULA_CONSTANT:
         return f->constant;
     case CLEAVE_FORMULA_ATOM:
-        return project_atom(v, class, fact, f, r);
+        return project_atom(v, fact, f, r);
     case CLEAVE_FORMULA_AND:
     case CLEAVE_FORMULA_OR: {
         bool is_and = f->kind == CLEAVE_FORMULA_AND;
-        /* Equalities of a conjunction hold for its other parts. */
-        for (uint32_t i = 0, copied = 0; is_and && i < f->count; i++) {
-            if (f->children[i]->kind != CLEAVE_FORMULA_EQUAL)
-                continue;
-            if (!copied++) {
-                uint32_t *own = cleave__compile_alloc(c, (size_t)c->nodes.count + 1, sizeof *own);
-                memcpy(own, class, c->nodes.count * sizeof *own);
-                class = own;
-                c->work += c->nodes.count / 8;
-            }
-            unite(v, class, fact, f->children[i]);
+        uint32_t united = v->united.count, loose = v->loose;
+        for (uint32_t i = 0; is_and && i < f->count; i++) {
+            /* Equalities of a conjunction hold for its other parts. */
+            if (f->children[i]->kind == CLEAVE_FORMULA_EQUAL)
+                unite(v, fact, f->children[i]);
         }
         const struct cleave_predicate **children =
             cleave__compile_alloc(c, (size_t)f->count + 1, sizeof *children);
         for (uint32_t i = 0; i < f->count; i++)
-            children[i] = project(v, class, fact, f->children[i], r);
+            children[i] = project(v, fact, f->children[i], r);
+        take_back(v, united, loose);
         return join(c, is_and ? CLEAVE_PREDICATE_AND : CLEAVE_PREDICATE_OR, children, f->count);
     }
     default:
@@ -245,7 +277,7 @@ static const struct cleave_predicate *predicate_of(struct view *v, const struct 
         cleave__compile_alloc(c, (size_t)v->facts.count + 1, sizeof *parts);
     for (uint32_t i = 0; i < v->facts.count; i++) {
         const struct fact *fact = &v->facts.items[i];
-        parts[i] = project(v, v->class, fact, fact->formula, r);
+        parts[i] = project(v, fact, fact->formula, r);
     }
     return join(c, CLEAVE_PREDICATE_AND, parts, v->facts.count);
 }
@@ -253,7 +285,7 @@ static const struct cleave_predicate *predicate_of(struct view *v, const struct 
 void cleave__compile_project(struct cleave_compile *c, struct cleave_template *out)
 {
     uint32_t count = c->references.count;
-    struct view **views = cleave__compile_alloc(c, (size_t)c->blocks.count + 1, sizeof *views);
+    struct view *view = new_view(c);
     const struct cleave_predicate **predicates =
         cleave__compile_alloc(c, (size_t)count + 1, sizeof *predicates);
     out->programs = cleave__compile_keep(c, (size_t)count + 1, sizeof *out->programs);
@@ -281,10 +313,12 @@ void cleave__compile_project(struct cleave_compile *c, struct cleave_template *o
         }
         if (r->like != CLEAVE_NONE) { /* always an earlier one */
             predicates[i] = predicates[r->like];
+        } else if (c->work > CLEAVE_COMPILE_WORK_MAX) {
+            predicates[i] = &predicate_true;
         } else {
-            if (!views[r->block])
-                views[r->block] = view_of(c, r->block);
-            predicates[i] = predicate_of(views[r->block], r);
+            if (view->block != r->block)
+                look_from(view, r->block);
+            predicates[i] = predicate_of(view, r);
         }
         program->predicate = predicates[i];
     }

@@ -108,29 +108,73 @@ void cleave__compile_visit_all(struct cleave_compile *c, struct cleave_scope *sc
         cleave__compile_visit(c, scope, block, &nodes[i]->base);
 }
 
-struct counter {
-    const char *name;
-    uint32_t count;
+/* The unqualified table names of a tree, each as often as it stands there. */
+struct names {
+    struct cleave_compile *c;
+    CLEAVE_LIST(const char *) list;
 };
 
-static void count(const ProtobufCMessage *message, void *context)
+static void collect(const ProtobufCMessage *message, void *context)
 {
-    struct counter *counter = context;
+    struct names *names = context;
     if (is(message, "RangeVar")) {
         const PgQuery__RangeVar *variable = (const PgQuery__RangeVar *)message;
-        if (variable->relname && (!variable->schemaname || !*variable->schemaname) &&
-            strcmp(variable->relname, counter->name) == 0)
-            counter->count++;
+        if (variable->relname && (!variable->schemaname || !*variable->schemaname))
+            CLEAVE_APPEND(names->c, &names->list, variable->relname);
     }
-    children(message, count, context);
+    children(message, collect, context);
 }
 
-uint32_t cleave__count_names(const ProtobufCMessage *message, const char *name)
+static int compare_names(const void *a, const void *b)
 {
-    struct counter counter = {name, 0};
-    if (message)
-        count(message, &counter);
-    return counter.count;
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+uint32_t cleave__count_names(struct cleave_compile *c, const char *name)
+{
+    if (c->named_statement != c->statement) {
+        struct names names = {.c = c};
+        collect(&c->statement->base, &names);
+        if (names.list.count)
+            qsort(names.list.items, names.list.count, sizeof *names.list.items, compare_names);
+        c->named_statement = c->statement;
+        c->names = names.list.items;
+        c->name_count = names.list.count;
+    }
+    const char **found =
+        c->name_count ? bsearch(&name, c->names, c->name_count, sizeof *c->names, compare_names)
+                      : NULL;
+    if (!found)
+        return 0;
+    /* Two is as good as more. */
+    uint32_t at = (uint32_t)(found - c->names);
+    return 1 + ((at > 0 && strcmp(c->names[at - 1], name) == 0) ||
+                (at + 1 < c->name_count && strcmp(c->names[at + 1], name) == 0));
+}
+
+struct search {
+    const char *name;
+    bool found;
+};
+
+static void search(const ProtobufCMessage *message, void *context)
+{
+    struct search *wanted = context;
+    if (wanted->found)
+        return;
+    if (is(message, "RangeVar")) {
+        const PgQuery__RangeVar *variable = (const PgQuery__RangeVar *)message;
+        wanted->found = variable->relname && (!variable->schemaname || !*variable->schemaname) &&
+                        strcmp(variable->relname, wanted->name) == 0;
+    }
+    children(message, search, context);
+}
+
+bool cleave__has_name(const ProtobufCMessage *message, const char *name)
+{
+    struct search wanted = {name, false};
+    search(message, &wanted);
+    return wanted.found;
 }
 
 static void summarize(const ProtobufCMessage *message, void *context)
