@@ -10,7 +10,7 @@
 
 #include "tables/scheme/hgp/sample.h"
 
-enum { STARTS = 5, MEET_MAX = 32 };
+enum { STARTS = 5, MEET_MAX = 32, READ_MOSTLY = 10 };
 
 /* ---- the values a box gives for a key ---- */
 
@@ -228,14 +228,17 @@ static void descend(struct search *search)
 }
 
 /* Start `number`: 0 the best-ranked attribute of each table; 1.. the same, but every table that has
- * a candidate of the number-th most frequent class takes that. */
-static bool start_from(struct search *search, uint32_t number)
+ * a candidate of the number-th most frequent class takes that. With `copies`, tables that are
+ * mostly read start copied: one change at a time, the tables that join them may never get there. */
+static bool start_from(struct search *search, uint32_t number, bool copies)
 {
     uint32_t tables = search->input->schema->table_count;
     const struct cleave_profile *profile = search->input->profile;
     for (uint32_t t = 0; t < tables; t++) {
-        bool copy =
-            cleave__must_replicate(search->input, t) || search->sample.candidate_count[t] == 0;
+        bool copy = cleave__must_replicate(search->input, t) ||
+                    search->sample.candidate_count[t] == 0 ||
+                    (copies && cleave__may_replicate(search->input, t) &&
+                     profile->tables[t].writes * READ_MOSTLY <= profile->tables[t].reads);
         search->choice[t] = copy ? REPLICATED : 0;
     }
     if (number == 0) {
@@ -329,8 +332,8 @@ enum cleave_status cleave__design_search(const struct cleave_scheme_input *input
             search.meet[m] =
                 m == 0 ? 0 : pessimism * (1 - pow(1.0 / input->shards, m)) + 1e-3 * (1 - pessimism);
     }
-    for (uint32_t s = 0; ok && s < STARTS; s++) {
-        ok = start_from(&search, s);
+    for (uint32_t s = 0; ok && s < 2 * STARTS; s++) {
+        ok = start_from(&search, s / 2, s % 2);
         if (!ok)
             break;
         descend(&search);
