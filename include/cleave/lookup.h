@@ -49,7 +49,8 @@ CLEAVE_API void cleave_lookup_close(struct cleave_lookup *lookup);
 CLEAVE_API uint32_t cleave_lookup_shards(const struct cleave_lookup *lookup);
 
 /* Where rows of `table` are whose columns have these values ("=", each). Columns left out may be
- * anything. `write`: the rows are to be written, which for a replicated table means every shard.
+ * anything. `write`: the rows are to be written, which for a replicated table means every shard,
+ * and for one with two keys the copies by both (a read: by one of them).
  * Rows are never missed: when the columns do not tell, the answer is every shard that may hold
  * some. CLEAVE_NOT_FOUND: no such table or column; CLEAVE_BAD_INPUT: a text is no value of its
  * column's type. About 100 ns plus reading the texts. */

@@ -379,6 +379,38 @@ static void test_layouts_refused(void **state)
     assert_int_equal(cleave__lookup_build(&layout, &lookup, &error), CLEAVE_BAD_ARGUMENT);
 }
 
+/* Ranges that name NULL as an end: NULL is a point of its own, whatever they say. */
+static void test_null_ends(void **state)
+{
+    (void)state;
+    struct cleave_column column = {
+        .name = "w", .type_name = "integer", .type = CLEAVE_TYPE_INTEGER};
+    struct cleave_table table = {.name = "a", .column_count = 1, .columns = &column};
+    struct cleave_schema schema = {.tables = &table, .table_count = 1};
+    struct cleave_value null = {.kind = CLEAVE_NULL};
+    struct cleave_exception exceptions[] = {
+        {1, {0}, {{null, integer(7), CLEAVE_LOW_OPEN}}, 1},
+        {1, {0}, {{null, null, 0}}, 2},
+        {1, {0}, {{integer(8), null, CLEAVE_LOW_OPEN | CLEAVE_HIGH_UNBOUNDED}}, 3},
+        {1, {0}, {{integer(3), null, CLEAVE_LOW_UNBOUNDED | CLEAVE_HIGH_OPEN}}, 0}};
+    struct cleave_key_map map = {0, NULL, NULL, CLEAVE_MAP_NEAREST, 0, NULL};
+    struct cleave_table_layout placed = {.exception_count = 4, .exceptions = exceptions};
+    struct cleave_layout layout = {&schema, 4, &placed, 1, &map, NULL};
+    for (int round = 0; round < 2; round++) {
+        struct cleave_lookup *lookup = NULL;
+        struct cleave_error error = {0};
+        if (cleave__lookup_build(&layout, &lookup, &error) != CLEAVE_OK)
+            fail_msg("%s", error.message);
+        struct cleave_value rows[] = {integer(-5), integer(7), null, integer(8), integer(9)};
+        static const uint32_t want[2][5] = {{1, 1, 2, 0, 3}, {1, 1, 2, 1, 1}};
+        for (uint32_t i = 0; i < 5; i++)
+            assert_int_equal(cleave__lookup_row(lookup, 0, &rows[i], 1), want[round][i]);
+        cleave__lookup_release(lookup);
+        exceptions[0].range[0].flags |= CLEAVE_HIGH_UNBOUNDED; /* everything but NULL */
+        placed.exception_count = 2;
+    }
+}
+
 static bool attempt(void *context)
 {
     const char *path = context;
@@ -415,6 +447,7 @@ int main(void)
         cmocka_unit_test(test_not_files),
         cmocka_unit_test(test_whole_or_not),
         cmocka_unit_test(test_layouts_refused),
+        cmocka_unit_test(test_null_ends),
         cmocka_unit_test(test_no_memory),
     };
     if (!mkdtemp(directory))

@@ -45,7 +45,30 @@ static bool same_group(const struct cleave_exception *a, const struct cleave_exc
            (a->range_count < 2 || a->column[1] == b->column[1]);
 }
 
-/* One exception in its one form: columns rising, values plain. False when it holds nothing. */
+/* A range in its one form: values plain, unbounded ends without a value. NULL is a point of its
+ * own, so a range that starts at it holds every other value below its end, and one that goes from
+ * below to it holds nothing: false. */
+static bool settle_range(struct cleave_range *range)
+{
+    static const struct cleave_value none = {.kind = CLEAVE_NULL};
+    bool low = !(range->flags & CLEAVE_LOW_UNBOUNDED),
+         high = !(range->flags & CLEAVE_HIGH_UNBOUNDED);
+    if (cleave__range_is_empty(range))
+        return false;
+    bool low_null = low && range->low.kind == CLEAVE_NULL;
+    bool high_null = high && range->high.kind == CLEAVE_NULL;
+    if (high_null && !low_null)
+        return false;
+    if (low_null && !high_null)
+        low = false;
+    range->low = low ? cleave__plain(&range->low) : none;
+    range->high = high ? cleave__plain(&range->high) : none;
+    range->flags = (uint8_t)((low ? range->flags & CLEAVE_LOW_OPEN : CLEAVE_LOW_UNBOUNDED) |
+                             (high ? range->flags & CLEAVE_HIGH_OPEN : CLEAVE_HIGH_UNBOUNDED));
+    return true;
+}
+
+/* One exception in its one form: columns rising, ranges settled. False when it holds nothing. */
 static bool settle(const struct cleave_exception *in, struct cleave_exception *out)
 {
     *out = *in;
@@ -60,12 +83,8 @@ static bool settle(const struct cleave_exception *in, struct cleave_exception *o
         }
     }
     for (uint32_t i = 0; i < out->range_count; i++) {
-        if (cleave__range_is_empty(&out->range[i]))
+        if (!settle_range(&out->range[i]))
             return false;
-        if (!(out->range[i].flags & CLEAVE_LOW_UNBOUNDED))
-            out->range[i].low = cleave__plain(&out->range[i].low);
-        if (!(out->range[i].flags & CLEAVE_HIGH_UNBOUNDED))
-            out->range[i].high = cleave__plain(&out->range[i].high);
     }
     return true;
 }
