@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct oracle_node always = {.op = ORACLE_TRUE};
-static struct oracle_node never = {.op = ORACLE_FALSE};
+/* Shared by every program, and never written to: writing would trap. */
+static const struct oracle_node always = {.op = ORACLE_TRUE};
+static const struct oracle_node never = {.op = ORACLE_FALSE};
 
 void cleave__oracle_fail(struct oracle_program *p, enum cleave_status status)
 {
@@ -142,7 +143,7 @@ bool cleave__oracle_side_within(const struct oracle_program *p, uint32_t side, u
 struct oracle_node *cleave__oracle_truth(struct oracle_program *p, bool truth)
 {
     (void)p;
-    return truth ? &always : &never;
+    return (struct oracle_node *)(truth ? &always : &never);
 }
 
 struct oracle_node *cleave__oracle_node(struct oracle_program *p, enum oracle_op op)
@@ -189,11 +190,11 @@ struct oracle_node *cleave__oracle_many(struct oracle_program *p, enum oracle_op
         loosen(items[i]);
     struct oracle_node *node = cleave__oracle_node(p, op);
     if (!node)
-        return &always;
+        return (struct oracle_node *)&always;
     node->children = cleave__arena_array(p->arena, kept, sizeof *node->children);
     if (!node->children) {
         cleave__oracle_fail(p, CLEAVE_NO_MEMORY);
-        return &always;
+        return (struct oracle_node *)&always;
     }
     for (size_t i = 0; i < count; i++) {
         if (items[i]->op != neutral)
@@ -225,7 +226,7 @@ struct oracle_node *cleave__oracle_equal(struct oracle_program *p, enum oracle_o
 {
     struct oracle_node *node = cleave__oracle_node(p, op);
     if (!node || a == ORACLE_NONE || b == ORACLE_NONE)
-        return &always;
+        return (struct oracle_node *)&always;
     node->variable = a;
     node->other = b;
     if (!CLEAVE_PUSH(&p->equals, node))
@@ -237,7 +238,7 @@ struct oracle_node *cleave__oracle_strict(struct oracle_program *p, uint32_t a, 
 {
     struct oracle_node *node = cleave__oracle_node(p, ORACLE_STRICT);
     if (!node || a == ORACLE_NONE)
-        return &always;
+        return (struct oracle_node *)&always;
     node->variable = a;
     node->other = b;
     return node;
@@ -247,7 +248,7 @@ struct oracle_node *cleave__oracle_null(struct oracle_program *p, uint32_t varia
 {
     struct oracle_node *node = cleave__oracle_node(p, is_null ? ORACLE_NULL : ORACLE_NOT_NULL);
     if (!node || variable == ORACLE_NONE)
-        return &always;
+        return (struct oracle_node *)&always;
     node->variable = variable;
     p->variables.data[variable].null_named |= is_null;
     return node;
@@ -263,7 +264,7 @@ struct oracle_node *cleave__oracle_range(struct oracle_program *p, uint32_t vari
 {
     struct oracle_node *node = cleave__oracle_node(p, ORACLE_RANGE);
     if (!node || variable == ORACLE_NONE)
-        return &always;
+        return (struct oracle_node *)&always;
     node->variable = variable;
     node->range = *range;
     if (!(range->flags & CLEAVE_LOW_UNBOUNDED))
@@ -283,7 +284,7 @@ struct oracle_node *cleave__oracle_set(struct oracle_program *p, uint32_t variab
 {
     struct oracle_node *node = cleave__oracle_node(p, ORACLE_SET);
     if (!node || variable == ORACLE_NONE)
-        return &always;
+        return (struct oracle_node *)&always;
     if (count)
         qsort(values, count, sizeof *values, value_order);
     uint32_t kept = count > 0;
@@ -329,7 +330,7 @@ struct oracle_node *cleave__oracle_late(struct oracle_program *p, uint32_t varia
 {
     struct oracle_node *node = cleave__oracle_node(p, ORACLE_LATE);
     if (!node)
-        return &always;
+        return (struct oracle_node *)&always;
     (void)ADD(p, late, (struct oracle_late){node, variable, make, context});
     return node;
 }
