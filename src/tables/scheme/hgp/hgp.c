@@ -59,30 +59,54 @@ static enum cleave_status validate(struct candidate *candidate, struct cleave_er
     return status;
 }
 
+/* Work of the busiest shard under a balance, judged by the last block of transactions when it is
+ * placed without them. `shard` is scratch. */
+static enum cleave_status busiest_unseen(const struct cleave_key_space *space, double epsilon,
+                                         uint32_t *shard, double *busiest,
+                                         struct cleave_error *error)
+{
+    uint32_t transactions = space->input->workload->transactions;
+    unsigned char *used = malloc((size_t)transactions + 1);
+    bool balanced;
+    if (!used)
+        return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for the placement");
+    mark_fold(used, transactions, FOLDS - 1);
+    enum cleave_status status = cleave__keys_place(space, used, epsilon, shard, &balanced, error);
+    if (!status)
+        *busiest = cleave__keys_busiest(space, shard, used, 0);
+    free(used);
+    return status;
+}
+
 /* Balance is worth having for the work of the busiest shard. When it costs so many distributed
- * transactions that even the busiest shard is better off without, the aim is relaxed. */
+ * transactions that even the busiest shard is better off without, now and for transactions not
+ * seen, the aim is relaxed. */
 static enum cleave_status relax(struct candidate *candidate, struct cleave_error *error)
 {
     static const double factors[] = {2, 5, 0};
     const struct cleave_key_space *space = &candidate->space;
-    const struct cleave_steer *steer = space->input->steer;
-    double busiest = cleave__keys_busiest(space, candidate->shard);
+    uint32_t shards = space->input->shards;
+    double aim = space->input->steer->epsilon, unseen, best = aim;
+    double busiest = cleave__keys_busiest(space, candidate->shard, NULL, 0);
+    if (busiest * shards < 1.25) /* an even share of local work is 1: little is to be had */
+        return CLEAVE_OK;
     uint32_t *trial = malloc((space->vertices.count + 1) * sizeof *trial);
-    enum cleave_status status = CLEAVE_OK;
     if (!trial)
         return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for the placement");
+    enum cleave_status status = busiest_unseen(space, aim, trial, &unseen, error);
     for (size_t i = 0; !status && i < sizeof factors / sizeof *factors; i++) {
-        double epsilon = factors[i] > 0 ? steer->epsilon * factors[i] : space->input->shards;
-        bool balanced;
-        /* Nothing can do better than an even share of local work. */
-        if (busiest * space->input->shards < 1.05)
-            break;
-        status = cleave__keys_place(space, NULL, epsilon, trial, &balanced, error);
-        double now = status ? busiest : cleave__keys_busiest(space, trial);
-        if (now >= busiest * 0.95)
-            continue;
+        double epsilon = factors[i] > 0 ? aim * factors[i] : shards, now;
+        status = busiest_unseen(space, epsilon, trial, &now, error);
+        if (!status && now < unseen * 0.95) {
+            unseen = now;
+            best = epsilon;
+        }
+    }
+    bool balanced;
+    if (!status && best > aim)
+        status = cleave__keys_place(space, NULL, best, trial, &balanced, error);
+    if (!status && best > aim && cleave__keys_busiest(space, trial, NULL, 0) < busiest * 0.95) {
         memcpy(candidate->shard, trial, space->vertices.count * sizeof *trial);
-        busiest = now;
         candidate->relaxed = true;
     }
     free(trial);

@@ -62,8 +62,10 @@ enum cleave_status cleave__keys_place(const struct cleave_key_space *space,
                                       const unsigned char *used, double epsilon, uint32_t *shard,
                                       bool *balanced, struct cleave_error *error);
 /* Work of the busiest shard, the unsharded database's being 1: transactions that touch it, a part
- * of a distributed one weighed by the steer's `coordination`. A lost transaction touches all. */
-double cleave__keys_busiest(const struct cleave_key_space *space, const uint32_t *shard);
+ * of a distributed one weighed by the steer's `coordination`. A lost transaction touches all.
+ * Counts the transactions with used[t] == want (used NULL: all). */
+double cleave__keys_busiest(const struct cleave_key_space *space, const uint32_t *shard,
+                            const unsigned char *used, unsigned char want);
 /* Distributed transactions among those with used[t] == want (used NULL: all). */
 uint64_t cleave__keys_count(const struct cleave_key_space *space, const uint32_t *shard,
                             const unsigned char *used, unsigned char want);

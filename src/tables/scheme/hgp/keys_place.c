@@ -435,15 +435,20 @@ uint64_t cleave__keys_count(const struct cleave_key_space *space, const uint32_t
     return distributed;
 }
 
-double cleave__keys_busiest(const struct cleave_key_space *space, const uint32_t *shard)
+double cleave__keys_busiest(const struct cleave_key_space *space, const uint32_t *shard,
+                            const unsigned char *used, unsigned char want)
 {
     uint32_t shards = space->input->shards, transactions = space->input->workload->transactions;
+    uint32_t counted = 0;
     double coordination = space->input->steer->coordination, lost = 0, most = 0;
     double *work = calloc(shards, sizeof *work);
     uint32_t *last = calloc(shards, sizeof *last);
     for (uint32_t t = 0; work && last && t < transactions; t++) {
         uint64_t first = space->offsets[t], end = space->offsets[t + 1];
         uint32_t parts = 0, touched[64];
+        if (used && used[t] != want)
+            continue;
+        counted++;
         if (space->kinds[t] == CLEAVE_TRANSACTION_LOST) {
             lost += coordination;
             continue;
@@ -461,5 +466,5 @@ double cleave__keys_busiest(const struct cleave_key_space *space, const uint32_t
         most = work[s] > most ? work[s] : most;
     free(work);
     free(last);
-    return transactions ? (most + lost) / transactions : 0;
+    return counted ? (most + lost) / counted : 0;
 }
