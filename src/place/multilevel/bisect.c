@@ -9,9 +9,9 @@
 #include "place/multilevel/heap.h"
 #include "place/multilevel/search.h"
 
-enum { COARSEST = 120, ATTEMPTS = 12, TABU_WORK = 400000 };
+enum { ATTEMPTS = 6, TABU_WORK = 400000 };
 
-enum growth { GREEDY, NEAREST, RANDOM, GROWTHS };
+enum growth { GREEDY, NEAREST, RANDOM };
 
 struct grow {
     struct cleave__state *state;
@@ -61,7 +61,7 @@ static bool fits(const struct cleave__state *s, uint32_t v, uint32_t side)
 }
 
 /* Everything free starts on the other side; `side` grows until it has its quota. */
-static void grow_side(struct cleave__search *search, struct grow *g, const uint32_t *order)
+static void grow_side(struct grow *g, const uint32_t *order)
 {
     struct cleave__state *s = g->state;
     const struct cleave__level *l = s->level;
@@ -98,13 +98,13 @@ static void grow_side(struct cleave__search *search, struct grow *g, const uint3
         if (fits(s, v, g->side))
             cleave__state_move(s, v, g->side, g->growth == RANDOM ? NULL : reached, g);
     }
-    (void)search;
 }
 
 static enum cleave_status portfolio(struct cleave__search *search,
                                     const struct cleave__level *level,
                                     const struct cleave__target *target, uint32_t *block)
 {
+    static const enum growth growths[ATTEMPTS] = {GREEDY, NEAREST, GREEDY, GREEDY, NEAREST, RANDOM};
     uint32_t n = level->vertices;
     struct cleave_arena *arena = &search->arena;
     struct cleave_arena_mark mark = cleave__arena_mark(arena);
@@ -125,11 +125,9 @@ static enum cleave_status portfolio(struct cleave__search *search,
     struct cleave__score record = {0};
     for (uint32_t attempt = 0; attempt < ATTEMPTS; attempt++) {
         cleave__random_shuffle(&search->random, order, n);
-        grow.growth = attempt % GROWTHS == 1   ? NEAREST
-                      : attempt % GROWTHS == 2 ? (attempt % 2 ? RANDOM : GREEDY)
-                                               : GREEDY;
+        grow.growth = growths[attempt];
         grow.side = (uint32_t)cleave__random_below(&search->random, 2);
-        grow_side(search, &grow, order);
+        grow_side(&grow, order);
         status = cleave__rebalance(search, &state);
         if (!status)
             status = cleave__refine_fm(search, &state, 4);
@@ -189,6 +187,41 @@ static void halve(const struct cleave__level *level, const struct cleave__target
         least[b >= left] += target->least[first + b];
 }
 
+/* The best of several multilevel bipartitions, coarsened to different sizes: large coarsest levels
+ * hold finer solutions, small ones force global choices, and which matters no one knows before. */
+static enum cleave_status bisect_well(struct cleave__search *search,
+                                      const struct cleave__level *level,
+                                      const struct cleave__target *target, uint32_t least,
+                                      uint32_t *side)
+{
+    static const uint32_t coarsest[] = {120, 40, 80, 30};
+    uint32_t n = level->vertices;
+    struct cleave_arena_mark mark = cleave__arena_mark(&search->arena);
+    uint32_t *best = cleave__arena_array(&search->arena, n, sizeof *best);
+    struct cleave__score record = {0};
+    enum cleave_status status = best ? CLEAVE_OK : CLEAVE_NO_MEMORY;
+    for (uint32_t i = 0; i < sizeof coarsest / sizeof *coarsest && !status; i++) {
+        struct cleave_arena_mark inner = cleave__arena_mark(&search->arena);
+        struct cleave__state state;
+        status =
+            cleave__multilevel(search, level, target, coarsest[i] > least ? coarsest[i] : least,
+                               portfolio, NULL, side);
+        if (!status && !cleave__state_init(&state, &search->arena, level, target, side, false))
+            status = CLEAVE_NO_MEMORY;
+        if (!status && (i == 0 || cleave__score_less(&state.score, &record))) {
+            record = state.score;
+            memcpy(best, side, n * sizeof *best);
+        }
+        cleave__arena_rewind(&search->arena, inner);
+        if (n <= least || (!status && record.cost == 0 && cleave__score_sound(&record)))
+            break;
+    }
+    if (!status)
+        memcpy(side, best, n * sizeof *best);
+    cleave__arena_rewind(&search->arena, mark);
+    return status;
+}
+
 /* `level` holds what belongs in those blocks; vertex[v] is its number in block[]. */
 static enum cleave_status divide(struct cleave__search *search, const struct cleave__level *level,
                                  const uint32_t *vertex, const struct cleave__target *target,
@@ -224,8 +257,7 @@ static enum cleave_status divide(struct cleave__search *search, const struct cle
         fixed[v] = level->fixed[v] == CLEAVE_FREE ? CLEAVE_FREE
                                                   : (uint32_t)level->fixed[v] >= first + left;
     sided.fixed = fixed;
-    uint32_t coarsest = COARSEST > 2 * count ? COARSEST : 2 * count;
-    status = cleave__multilevel(search, &sided, &two, coarsest, portfolio, NULL, side);
+    status = bisect_well(search, &sided, &two, 2 * count, side);
     for (uint32_t which = 0; which < 2 && !status; which++) {
         struct cleave_arena_mark inner = cleave__arena_mark(arena);
         uint32_t *back;

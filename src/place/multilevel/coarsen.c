@@ -1,9 +1,10 @@
 /* Clusters vertices along heavy nets: a vertex joins the neighbouring cluster to which its nets tie
- * it most, a net of weight w and s pins counting w / (s - 1). Nets with very many pins tell little
- * about nearness and are left out of the rating (nowhere else). Ties go to vertices still alone,
- * then at random. Isolated vertices are bundled. A level shrinks by at most 2.5, so that refinement
- * gets enough levels. (After the heavy-edge clustering of Karypis and Kumar 1999 and Catalyurek and
- * Aykanat 1999.) */
+ * it most, a net of weight w and s pins counting w / (s - 1) once, divided by the root of the
+ * cluster's weight. Nets with very many pins tell little about nearness and are left out of the
+ * rating (nowhere else). Ties go to vertices still alone, then at random. Isolated vertices are
+ * bundled. A level shrinks by at most 2.5, so that refinement gets enough levels. (After the
+ * heavy-edge clustering of Karypis and Kumar 1999 and Catalyurek and Aykanat 1999.) */
+#include <math.h>
 #include <string.h>
 
 #include "place/multilevel/search.h"
@@ -19,7 +20,9 @@ struct clustering {
     int32_t *fixed;   /* [vertices], by leader */
     bool *matched;    /* in a cluster of two or more */
     double *rating;   /* [vertices], by leader; 0 outside a call */
+    uint32_t *seen;   /* [vertices], by leader: last net that rated it + 1; 0 outside a call */
     uint32_t *near;   /* leaders rated */
+    double scale[CLEAVE_WEIGHTS_MAX]; /* turns a weight into a multiple of the mean vertex's */
 };
 
 static bool may_join(const struct clustering *x, uint32_t v, uint32_t to)
@@ -54,6 +57,28 @@ static void join(struct clustering *x, uint32_t v, uint32_t to)
         x->fixed[to] = x->fixed[v];
     for (uint32_t c = 0; c < W; c++)
         x->weight[(size_t)to * W + c] += x->weight[(size_t)v * W + c];
+}
+
+/* How heavy a cluster is for the eye: the root of its weight in mean vertices, averaged over the
+ * constraints. Dividing by it keeps clusters of like size without forbidding a strong tie. */
+static double reluctance(const struct clustering *x, uint32_t leader)
+{
+    uint32_t W = x->level->weights;
+    double load = 0;
+    for (uint32_t c = 0; c < W; c++)
+        load += (double)x->weight[(size_t)leader * W + c] * x->scale[c];
+    return sqrt(load > 0.1 ? load : 0.1);
+}
+
+static void set_scales(struct clustering *x)
+{
+    uint32_t n = x->level->vertices, W = x->level->weights;
+    for (uint32_t c = 0; c < W; c++) {
+        double total = 0;
+        for (uint32_t v = 0; v < n; v++)
+            total += (double)x->level->weight[(size_t)v * W + c];
+        x->scale[c] = total > 0 ? (double)n / total / W : 0;
+    }
 }
 
 /* A vertex that lies only in huge nets still has neighbours: a few of them, at random. */
@@ -93,8 +118,10 @@ static uint32_t best_cluster(struct clustering *x, uint32_t v, struct cleave_ran
         double score = (double)l->net_weight[e] / (double)(size - 1);
         for (uint64_t i = l->net_offset[e]; i < l->net_offset[e + 1]; i++) {
             uint32_t to = x->leader[l->pin[i]];
-            if (to == v || score == 0)
+            /* Once a net, however many of its pins the cluster holds. */
+            if (to == v || score == 0 || x->seen[to] == e + 1)
                 continue;
+            x->seen[to] = e + 1;
             if (x->rating[to] == 0)
                 x->near[near++] = to;
             x->rating[to] += score;
@@ -106,7 +133,8 @@ static uint32_t best_cluster(struct clustering *x, uint32_t v, struct cleave_ran
     double most = 0;
     for (uint32_t i = 0; i < near; i++) {
         uint32_t to = x->near[i];
-        double rating = x->rating[to];
+        x->seen[to] = 0;
+        double rating = x->rating[to] / reluctance(x, to);
         x->rating[to] = 0;
         if (rating < most || !may_join(x, v, to))
             continue;
@@ -153,12 +181,14 @@ enum cleave_status cleave__cluster(struct cleave__search *search, const struct c
     x.fixed = cleave__arena_array(arena, n, sizeof *x.fixed);
     x.matched = cleave__arena_zalloc(arena, n * sizeof *x.matched);
     x.rating = cleave__arena_zalloc(arena, n * sizeof *x.rating);
+    x.seen = cleave__arena_zalloc(arena, n * sizeof *x.seen);
     x.near = cleave__arena_array(arena, n, sizeof *x.near);
     uint32_t *order = cleave__arena_array(arena, n, sizeof *order);
     enum cleave_status status = CLEAVE_NO_MEMORY;
-    if (!x.weight || !x.fixed || !x.matched || !x.rating || !x.near || !order)
+    if (!x.weight || !x.fixed || !x.matched || !x.rating || !x.seen || !x.near || !order)
         goto done;
     status = CLEAVE_OK;
+    set_scales(&x);
     memcpy(x.weight, level->weight, (size_t)n * W * sizeof *x.weight);
     memcpy(x.fixed, level->fixed, n * sizeof *x.fixed);
     for (uint32_t v = 0; v < n; v++)

@@ -6,7 +6,6 @@
  *
  * Invariant: a queued key is never below the vertex's best gain over admissible moves, so it is
  * enough to look again when the vertex reaches the top. */
-#include <math.h>
 #include <string.h>
 
 #include "place/multilevel/heap.h"
@@ -139,7 +138,9 @@ enum cleave_status cleave__refine_fm(struct cleave__search *search, struct cleav
     if (!fm.locked || !fm.log || !seed || !cleave__heap_init(&fm.heap, &search->arena, n))
         goto done;
     status = CLEAVE_OK;
-    struct patience patience = {.enough = log((double)n + 2) + 8};
+    struct patience patience = {.enough = 8};
+    for (uint32_t i = n; i > 1; i /= 3) /* a logarithm that is the same on every machine */
+        patience.enough++;
     for (uint32_t round = 0; round < rounds; round++) {
         struct cleave__score before = state->score;
         memset(fm.locked, 0, n * sizeof *fm.locked);

@@ -196,7 +196,7 @@ static uint32_t default_starts(const struct driver *d)
     while ((1u << depth) < blocks_of(d))
         depth++;
     uint64_t size = level_of(d)->net_offset[level_of(d)->nets] + level_of(d)->vertices;
-    uint64_t starts = 2000000 / (size * depth + 1);
+    uint64_t starts = 1500000 / (size * depth + 1);
     return starts < 1 ? 1 : starts > 12 ? 12 : (uint32_t)starts;
 }
 
