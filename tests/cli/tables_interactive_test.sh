@@ -68,11 +68,4 @@ for command in "refine -o never.lookup --strict --epsilon 0" "compare --verify a
     [ "$(wc -l <err)" -le 1 ] || fail "Ctrl-C: $(head -c 500 err)"
     [ ! -e never.lookup ] || fail "Ctrl-C left a file"
 done
-mkfifo endless
-sleep 30 >endless &
-sleeper=$!
-timeout --preserve-status -s INT 1 "$cleave" tables inspect --schema shop.sql --trace endless >out 2>err
-status=$?
-kill $sleeper 2>/dev/null
-[ $status = 130 ] || fail "Ctrl-C while waiting for a trace gave $status"
 done_testing

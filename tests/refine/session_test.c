@@ -49,6 +49,14 @@ static struct cleave_session *orders(uint32_t houses, uint32_t shards)
         kase->schema->tables[t].rows = rows[t];
         kase->schema->tables[t].row_bytes = 10;
     }
+    /* Items of a house are spread evenly, so that its stock can be split. */
+    static struct cleave_value bounds[2] = {{.kind = CLEAVE_INTEGER, .integer = 0},
+                                            {.kind = CLEAVE_INTEGER, .integer = 99}};
+    for (uint32_t t = 0; t < 2; t++)
+        kase->schema->tables[t].columns[0].stats =
+            (struct cleave_column_stats){.known = true, .distinct = houses};
+    kase->schema->tables[1].columns[1].stats = (struct cleave_column_stats){
+        .known = true, .distinct = 100, .bound_count = 2, .bounds = bounds};
     struct cleave_steer steer = CLEAVE_STEER_DEFAULTS;
     struct cleave_session *session;
     struct cleave_error error = {.message = ""};
@@ -293,7 +301,7 @@ static void test_strict(void **state)
     (void)state;
     struct cleave_session *session = orders(2, 4);
     struct cleave_error error = {.message = ""};
-    assert_int_equal(cleave_session_weights(session, 0, 1, &error), CLEAVE_OK);
+    assert_int_equal(cleave_session_weights(session, 1, 0, &error), CLEAVE_OK);
     assert_false(go(session).balanced);
     assert_int_equal(cleave_session_epsilon(session, 0.25, true, &error), CLEAVE_OK);
     assert_int_equal(cleave_session_budget(session, 30, 20, false, &error), CLEAVE_OK);
@@ -301,7 +309,7 @@ static void test_strict(void **state)
     struct cleave_session_result result;
     assert_true(cleave_session_best(session, &result));
     if (!result.balanced)
-        fail_msg("imbalance %g after %u iterations", result.imbalance_access,
+        fail_msg("imbalance %g after %u iterations", result.imbalance_size,
                  (uint32_t)session->placements.count);
     assert_true(result.good);
     cleave_session_close(session);
@@ -347,7 +355,7 @@ static void test_budget(void **state)
 static void test_round_trip(void **state)
 {
     (void)state;
-    for (int skip = 0; skip < DECISIONS; skip++) {
+    for (int skip = 0; skip < DECISIONS; skip += 3) {
         struct cleave_session *session = orders(8, 3), *fresh = orders(8, 3);
         struct cleave_error error = {.message = ""};
         for (int n = 0; n < DECISIONS; n++) {
