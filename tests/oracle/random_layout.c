@@ -5,7 +5,22 @@
 
 #include "random_sql.h"
 
-void random_layout(struct property_source *source, struct world *world)
+static uint32_t random_map(struct property_source *source, struct world *world)
+{
+    uint32_t shards = world->layout.shards;
+    uint32_t map = world_map(world, (enum cleave_map_default)property_draw(source, 4));
+    bool ranges = world->layout.maps[map].otherwise == CLEAVE_MAP_RANGE;
+    /* Beside bounds, entries are looked up one by one, but not within a range. */
+    for (int64_t v = 0; v < SQL_DOMAIN && !ranges; v++) {
+        if (property_draw(source, 3) == 2)
+            world_entry(world, map, v, (uint32_t)property_draw(source, shards));
+    }
+    for (uint32_t i = 0; ranges && i + 1 < shards; i++)
+        world_bound(world, map, (int64_t)i + 1);
+    return map;
+}
+
+void random_layout(struct property_source *source, struct world *world, bool copies)
 {
     struct cleave_layout *layout = &world->layout;
     layout->shards = 2 + (uint32_t)property_draw(source, 4);
@@ -16,14 +31,12 @@ void random_layout(struct property_source *source, struct world *world)
         const char *name = t ? "b" : "a";
         *l = (struct cleave_table_layout){.key_column = (uint32_t)property_draw(source, 3)};
         l->replicated = property_draw(source, 3) == 2;
-        l->map = world_map(world, (enum cleave_map_default)property_draw(source, 4));
-        for (int64_t v = 0; v < SQL_DOMAIN; v++) {
-            if (property_draw(source, 3) == 2)
-                world_entry(world, l->map, v, (uint32_t)property_draw(source, layout->shards));
-        }
-        if (layout->maps[l->map].otherwise == CLEAVE_MAP_RANGE) {
-            for (uint32_t i = 0; i + 1 < layout->shards; i++)
-                world_bound(world, l->map, (int64_t)i + 1);
+        l->map = random_map(source, world);
+        if (copies && property_draw(source, 4) == 3) {
+            l->twice = true;
+            l->second_column = (l->key_column + 1 + (uint32_t)property_draw(source, 2)) % 3;
+            l->second_map = random_map(source, world);
+            continue;
         }
         /* Disjoint by construction: each takes its own values of the first column. */
         uint32_t exceptions = (uint32_t)property_draw(source, 4);
@@ -75,6 +88,9 @@ void random_layout_print(const struct cleave_layout *layout)
             fprintf(stderr, " | ");
             print_value(&map->bounds[i]);
         }
+        if (l->twice)
+            fprintf(stderr, ", and by %s with map %u", table->columns[l->second_column].name,
+                    l->second_map);
         fprintf(stderr, "\n");
         for (uint32_t e = 0; e < l->exception_count; e++) {
             const struct cleave_exception *x = &l->exceptions[e];

@@ -238,6 +238,7 @@ static void join(struct oracle_program *p, struct oracle_scope *scope, const jso
     uint32_t side[2] = {ORACLE_NONE, ORACLE_NONE};
     struct oracle_list on = {0}, left = {0}, right = {0};
     uint32_t at[3] = {scope->relation_count, 0, 0};
+    uint32_t inside = 0;
 
     if (pads_left)
         side[0] = p->side = cleave__oracle_side(p, scope->block);
@@ -250,6 +251,7 @@ static void join(struct oracle_program *p, struct oracle_scope *scope, const jso
     p->side = before;
     at[2] = scope->relation_count;
 
+    inside = (uint32_t)p->blocks.count;
     join_columns(p, scope, body, at, type, &on);
     cleave__oracle_push(p, &on,
                         cleave__oracle_condition(p, scope, json_object_get(body, "quals"),
@@ -283,6 +285,8 @@ static void join(struct oracle_program *p, struct oracle_scope *scope, const jso
     } else {
         children[0] = cleave__oracle_many(p, ORACLE_AND, part, 3);
         node->count = 1;
+        node->inside[0] = inside;
+        node->inside[1] = (uint32_t)p->blocks.count;
         node->side[0] = pads_left ? side[0] : side[1];
     }
     cleave__oracle_push(p, where, node);

@@ -8,6 +8,7 @@
  *     4096 integers is sent value by value, a wider one wherever the default may send anything;
  *   - before exceptions are looked at, integer intervals are taken apart value by value: up to 4096
  *     values of the key, 64 of other columns, 4096 combinations;
+ *   - with a second key, a read takes the smaller of the two sets of shards, a write both;
  *   - a derived column tells the key only where the statement leaves the key open, that is, not a
  *     list of values, and not for new rows.
  * These limits are the lookup table's, so that both count alike. */
@@ -616,11 +617,11 @@ static void find_exceptions(struct place *p)
         p->count = p->key + 1;
 }
 
-enum cleave_status cleave__oracle_place(struct oracle_solver *solver,
-                                        struct oracle_program *program,
-                                        const struct oracle_target *target,
-                                        const struct cleave_layout *layout, uint32_t enough,
-                                        struct cleave_shardset *shards)
+/* The shards of the target's rows by one of the table's keys. */
+static enum cleave_status place_by(struct oracle_solver *solver, struct oracle_program *program,
+                                   const struct oracle_target *target,
+                                   const struct cleave_layout *layout, bool second, uint32_t enough,
+                                   struct cleave_shardset *shards)
 {
     uint32_t table = program->references.data[target->reference].table;
     struct place p = {.solver = solver,
@@ -632,18 +633,44 @@ enum cleave_status cleave__oracle_place(struct oracle_solver *solver,
                       .enough = enough,
                       .out = shards,
                       .status = CLEAVE_OK};
-    p.map = &layout->maps[p.layout->map];
-    enum cleave_type type = p.table->columns[p.layout->key_column].type;
-    bool tells = !target->fresh && (type == CLEAVE_TYPE_INTEGER || type == CLEAVE_TYPE_NUMBER);
+    uint32_t column = second ? p.layout->second_column : p.layout->key_column;
+    p.map = &layout->maps[second ? p.layout->second_map : p.layout->map];
+    enum cleave_type type = p.table->columns[column].type;
+    bool tells =
+        !target->fresh && !second && (type == CLEAVE_TYPE_INTEGER || type == CLEAVE_TYPE_NUMBER);
     for (uint32_t i = 0; i < p.layout->derived_count && tells; i++)
         add_dimension(&p, p.layout->derived[i].column, &p.layout->derived[i]);
     p.key = p.count;
-    add_dimension(&p, p.layout->key_column, NULL);
-    if (p.status == CLEAVE_OK && p.layout->exception_count)
+    add_dimension(&p, column, NULL);
+    if (p.status == CLEAVE_OK && p.layout->exception_count && !second)
         find_exceptions(&p);
     if (p.status != CLEAVE_OK)
         return p.status;
     limit_combinations(&p);
     walk(&p, find_allowed(&p, 0), 0);
     return p.status;
+}
+
+enum cleave_status cleave__oracle_place(struct oracle_solver *solver,
+                                        struct oracle_program *program,
+                                        const struct oracle_target *target,
+                                        const struct cleave_layout *layout, uint32_t enough,
+                                        struct cleave_shardset *shards)
+{
+    uint32_t table = program->references.data[target->reference].table;
+    struct cleave_shardset by[2] = {{{0}}, {{0}}};
+    if (!layout->tables[table].twice)
+        return place_by(solver, program, target, layout, false, enough, shards);
+    for (int second = 0; second < 2; second++) {
+        enum cleave_status status =
+            place_by(solver, program, target, layout, second, UINT32_MAX, &by[second]);
+        if (status != CLEAVE_OK)
+            return status;
+    }
+    bool fewer = cleave__shardset_count(&by[1]) < cleave__shardset_count(&by[0]);
+    if (target->write || !fewer)
+        cleave__shardset_or(shards, &by[0]);
+    if (target->write || fewer)
+        cleave__shardset_or(shards, &by[1]);
+    return CLEAVE_OK;
 }

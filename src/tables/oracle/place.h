@@ -6,9 +6,9 @@
 #include "tables/oracle/solve.h"
 #include "tables/route/layout.h"
 
-/* Adds to `shards` every shard that may hold a row that the target touches. The table must not be
- * replicated; the target was given to _solver_start. Stops once `shards` has `enough` members.
- * `program` may gain variables; scratch memory comes from its arena. */
+/* Adds to `shards` every shard that the target touches. The table must not be replicated; the
+ * target was given to _solver_start. May stop once `shards` has `enough` members. `program` may
+ * gain variables; scratch memory comes from its arena. */
 enum cleave_status cleave__oracle_place(struct oracle_solver *solver,
                                         struct oracle_program *program,
                                         const struct oracle_target *target,

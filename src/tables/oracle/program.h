@@ -48,7 +48,8 @@ struct oracle_node {
     bool lax; /* RANGE: made by IS NOT DISTINCT FROM; does not rule out padding by a join */
     uint32_t side[2];
     uint32_t block;
-    uint32_t count; /* of children or values */
+    uint32_t inside[2]; /* OUTER: blocks of queries nested in it, from and to */
+    uint32_t count;     /* of children or values */
     struct oracle_node **children;
     struct cleave_value *values;
     struct cleave_range range;

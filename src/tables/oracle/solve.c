@@ -26,7 +26,8 @@ struct known { /* about a class, kept at its root */
     uint32_t round; /* of asking; older: nothing is known yet */
     enum nullness null;
     bool integer;
-    bool there, padded; /* of the variable itself: it was compared, it was padded */
+    /* Of the variable itself: it was compared, padded, asked to be NULL. */
+    bool there, padded, nulled;
     struct cleave_range range;
 };
 
@@ -61,6 +62,7 @@ struct oracle_solver {
     CLEAVE_VECTOR(struct known) known;
     CLEAVE_VECTOR(struct change) trail;
     struct cleave_arena goals;
+    bool nulled; /* some variable may be */
     uint32_t steps, depth, round;
     enum cleave_status status;
 };
@@ -396,25 +398,65 @@ static bool is_relevant(const struct oracle_solver *s, uint32_t variable)
     return s->relevant.data[cleave__oracle_pool(s->program, variable)] == s->target_round;
 }
 
-/* Equal to one of the target's own columns (or, of a row that UPDATE makes, of the row before)
- * that it is not itself. */
-static bool equals_own(const struct oracle_solver *s, uint32_t variable)
+/* One of the target's own columns (or, of a row that UPDATE makes, of the row before). */
+static bool is_own(const struct oracle_solver *s, uint32_t variable)
 {
-    uint32_t pool = cleave__oracle_pool(s->program, variable);
     for (uint32_t r = s->reference; r != ORACLE_NONE; r = s->program->references.data[r].old) {
         for (const struct oracle_slot *slot = s->program->references.data[r].slots; slot;
              slot = slot->next) {
-            if (slot->variable != variable &&
-                cleave__oracle_pool(s->program, slot->variable) == pool)
+            if (slot->variable == variable)
                 return true;
         }
     }
     return false;
 }
 
+/* Is an own column that must be NULL equal to another one? */
+static bool nulls_clash(struct oracle_solver *s)
+{
+    const struct oracle_reference *references = s->program->references.data;
+    uint32_t root, other;
+    for (uint32_t r = s->reference; s->nulled && r != ORACLE_NONE; r = references[r].old) {
+        for (const struct oracle_slot *a = references[r].slots; a; a = a->next) {
+            (void)root_of(s, a->variable, &root);
+            if (!s->known.data[a->variable].nulled)
+                continue;
+            for (uint32_t q = s->reference; q != ORACLE_NONE; q = references[q].old) {
+                for (const struct oracle_slot *b = references[q].slots; b; b = b->next) {
+                    (void)root_of(s, b->variable, &other);
+                    if (b->variable != a->variable && other == root)
+                        return true;
+                }
+            }
+        }
+    }
+    return false;
+}
+
+/* IS NULL of an own column. */
+static bool assert_null(struct oracle_solver *s, uint32_t variable)
+{
+    if (!assert_nullness(s, variable, IS_NULL) || !save(s, variable))
+        return false;
+    s->known.data[variable].nulled = true;
+    s->nulled = true;
+    return !nulls_clash(s);
+}
+
 static bool target_within(const struct oracle_solver *s, uint32_t side)
 {
     return cleave__oracle_side_within(s->program, s->target_side, side);
+}
+
+static bool serves_outer(const struct oracle_solver *s, const struct oracle_node *node)
+{
+    if (target_within(s, node->side[0]))
+        return true;
+    for (size_t i = 0; i < s->chain.count; i++) {
+        if (s->chain.data[i] >= node->inside[0] && s->chain.data[i] < node->inside[1])
+            return true;
+    }
+    return false;
 }
 
 /* Every variable of a padded side is NULL. */
@@ -544,7 +586,7 @@ static bool apply(struct oracle_solver *s, const struct goal *goal)
     uint32_t v = node->variable, w = node->other;
     if (node->op == ORACLE_FALSE)
         return false;
-    if (v == ORACLE_NONE)
+    if (node->op == ORACLE_TRUE || node->op == ORACLE_NOTHING || v == ORACLE_NONE)
         return true;
     bool masked = is_masked(s, goal, v), other_masked = w != ORACLE_NONE && is_masked(s, goal, w);
     bool padded = is_padded(s, goal, v), other_padded = w != ORACLE_NONE && is_padded(s, goal, w);
@@ -560,9 +602,11 @@ static bool apply(struct oracle_solver *s, const struct goal *goal)
         if (masked || padded || !is_relevant(s, v))
             return true;
         /* What equals a column of the row is not NULL, unless it is only the same. */
-        if (!s->program->loose && equals_own(s, v))
-            return false;
-        return assert_nullness(s, v, IS_NULL);
+        if (s->program->loose)
+            return assert_nullness(s, v, IS_NULL);
+        if (!is_own(s, v))
+            return assert_padded(s, v); /* it equals nothing */
+        return assert_null(s, v);
     case ORACLE_NOT_NULL:
         return masked || (!padded && assert_nullness(s, v, NOT_NULL));
     case ORACLE_STRICT:
@@ -571,7 +615,8 @@ static bool apply(struct oracle_solver *s, const struct goal *goal)
             !(masked || assert_there(s, v)) ||
             !(w == ORACLE_NONE || other_masked || assert_there(s, w)))
             return false;
-        return node->op == ORACLE_STRICT || masked || other_masked || assert_same(s, v, w);
+        return node->op == ORACLE_STRICT || masked || other_masked ||
+               (assert_same(s, v, w) && !nulls_clash(s));
     case ORACLE_SAME:
         if (masked || other_masked)
             return true;
@@ -600,8 +645,8 @@ static bool search(struct oracle_solver *s, const struct goal *todo, const struc
         if (node->op == ORACLE_AND) {
             for (uint32_t i = node->count; i-- > 0;)
                 todo = push(s, node->children[i], goal->level, goal->outside, todo);
-        } else if (node->op == ORACLE_OUTER && target_within(s, node->side[0])) {
-            /* The target is on the padded side: its rows matter only where ON holds. */
+        } else if (node->op == ORACLE_OUTER && serves_outer(s, node)) {
+            /* The target is on the padded side, or in ON: its rows matter only where ON holds. */
             todo = push(s, node->children[0], goal->level,
                         goal->outside && node->side[0] != s->padded, todo);
         } else if (node->op == ORACLE_BLOCK) {
@@ -652,6 +697,7 @@ static bool ask_once(struct oracle_solver *s, const uint32_t *variables,
     struct cleave_arena_mark memory = cleave__arena_mark(&s->goals);
     s->trail.count = 0;
     s->steps = s->depth = 0;
+    s->nulled = false;
     if (!CLEAVE_RESERVE(&s->known, variable_count)) {
         s->status = CLEAVE_NO_MEMORY;
         return true;

@@ -294,7 +294,7 @@ static void meet(struct oracle_program *p, struct oracle_scope *scope, uint32_t 
         cleave__oracle_push(p, &own, cleave__oracle_null(p, variable, false));
     }
     close_block(p, inner, &own);
-    cleave__oracle_target(p, old, inner, update, false);
+    cleave__oracle_target(p, old, inner, true, false); /* looking for it is part of the write */
     if (update)
         move_row(p, scope, old, inner, assignments);
 }
