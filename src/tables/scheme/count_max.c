@@ -1,5 +1,6 @@
 /* CMRR, count-max round robin: every table by its most frequently accessed column, round robin on
- * the value. Ties go to the column declared first. A table never accessed keeps its primary key. */
+ * the value. Ties go to the column of more distinct constants, which round robin spreads better,
+ * then to the one declared first. A table never accessed keeps its primary key. */
 #include "tables/scheme/scheme.h"
 
 enum cleave_status cleave__place_cmrr(const struct cleave_scheme_input *input,
@@ -12,10 +13,13 @@ enum cleave_status cleave__place_cmrr(const struct cleave_scheme_input *input,
     const struct cleave_profile *profile = input->profile;
     for (uint32_t t = 0; t < input->schema->table_count; t++) {
         uint64_t most = 0;
+        uint32_t distinct = 0;
         for (uint32_t c = 0; c < input->schema->tables[t].column_count; c++) {
-            uint64_t accesses = profile->columns[profile->base[t] + c].accesses;
-            if (accesses > most) {
-                most = accesses;
+            const struct cleave_column_profile *column = &profile->columns[profile->base[t] + c];
+            if (column->accesses > most ||
+                (most && column->accesses == most && column->distinct > distinct)) {
+                most = column->accesses;
+                distinct = column->distinct;
                 layout->tables[t].key_column = c;
             }
         }
