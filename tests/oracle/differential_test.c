@@ -41,6 +41,16 @@ static bool has_exceptions(const struct cleave_layout *layout)
     return false;
 }
 
+/* With two keys, knowing more may lead to another copy. */
+static bool has_copies(const struct cleave_layout *layout)
+{
+    for (uint32_t t = 0; t < layout->schema->table_count; t++) {
+        if (layout->tables[t].twice)
+            return true;
+    }
+    return false;
+}
+
 static bool agree(struct cleave_oracle *oracle, struct cleave_analyzer *by,
                   const struct cleave_layout *layout, const struct cleave_lookup *lookup,
                   const struct cleave_trace_transaction *transaction, bool fast_may_add,
@@ -60,7 +70,8 @@ static bool agree(struct cleave_oracle *oracle, struct cleave_analyzer *by,
         return true;
     struct cleave_shardset both = fast.shards;
     cleave__shardset_or(&both, &slow);
-    if (fast_may_add && fast_touches >= touches && !memcmp(&both, &fast.shards, sizeof both))
+    if (fast_may_add && fast_touches >= touches &&
+        (has_copies(layout) || !memcmp(&both, &fast.shards, sizeof both)))
         return true;
     /* Beside exceptions it matters what counts as one range: `y = 0 OR y > 0` are two boxes to the
      * one and one range to the other, `y <> 1 AND y >= 0` the other way round. */
