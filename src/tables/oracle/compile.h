@@ -217,7 +217,7 @@ static inline bool cleave__oracle_enter(struct oracle_program *p)
 {
     if (p->status != CLEAVE_OK)
         return false;
-    if (p->depth >= 1000) {
+    if (p->depth >= 4200) { /* twice what jansson lets a tree nest */
         cleave__oracle_fail(p, CLEAVE_LIMIT);
         return false;
     }
