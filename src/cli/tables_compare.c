@@ -134,6 +134,42 @@ static uint32_t terminal_width(void)
     return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
+static double judged(const struct cleave_scheme_result *result)
+{
+    return share(result->evaluation.held_out.distributed, result->evaluation.held_out.transactions);
+}
+
+/* What a reader of the figures should know: a placement that does not hold for later transactions,
+ * and a scheme that does better on them. Null when there is nothing to say. */
+static const char *remark(const struct cleave_comparison *comparison, uint32_t r, char *text,
+                          size_t size)
+{
+    const struct cleave_scheme_result *result = &comparison->results[r];
+    const struct cleave_evaluation *e = &result->evaluation;
+    double train = share(e->train.distributed, e->train.transactions), later = judged(result);
+    uint32_t best = r;
+    if (r != 0 || e->held_out.transactions < 50)
+        return NULL;
+    for (uint32_t i = 0; i < comparison->result_count; i++) {
+        /* A point less may be noise. */
+        if (judged(&comparison->results[i]) < judged(&comparison->results[best]) - 0.01)
+            best = i;
+    }
+    if (best != r)
+        snprintf(text, size,
+                 "%s does better on the held-out transactions: %.2f %% against %.2f %%; they may "
+                 "differ from those placed by (another time, another job)",
+                 comparison->results[best].scheme->name, 100 * judged(&comparison->results[best]),
+                 100 * later);
+    else if (later > 1.5 * train + 0.02)
+        snprintf(text, size,
+                 "far more held-out transactions are distributed than in training: believe the "
+                 "second figure, and give more of the log");
+    else
+        return NULL;
+    return text;
+}
+
 static enum cleave_status print_table(const struct arguments *a, const struct cleave_case *kase,
                                       const struct cleave_comparison *comparison,
                                       struct cleave_error *error)
@@ -164,6 +200,9 @@ static enum cleave_status print_table(const struct arguments *a, const struct cl
                 printf("%s: %.*s\n", result->scheme->name, length, line);
                 line += length + (end != NULL);
             }
+            char text[300];
+            if (remark(comparison, r, text, sizeof text))
+                printf("%s: %s\n", result->scheme->name, text);
         }
         if (comparison->verified)
             printf("verified: %" PRIu64 " transactions recounted from their statements, every "
@@ -214,8 +253,13 @@ static enum cleave_status print_json(const struct arguments *a, const struct cle
         root, "held_out",
         json_pack("{s:I}", "transactions", (json_int_t)kase->held_out.transactions));
     json_object_set_new(root, "trace", cleave__tables_describe_json(kase));
-    for (uint32_t r = 0; r < comparison->result_count; r++)
-        json_array_append_new(schemes, scheme_json(&comparison->results[r]));
+    for (uint32_t r = 0; r < comparison->result_count; r++) {
+        json_t *scheme = scheme_json(&comparison->results[r]);
+        char text[300];
+        if (remark(comparison, r, text, sizeof text))
+            json_object_set_new(scheme, "remark", json_string(text));
+        json_array_append_new(schemes, scheme);
+    }
     json_object_set_new(root, "schemes", schemes);
     json_object_set_new(root, "verified", json_boolean(comparison->verified));
     json_object_set_new(root, "verified_transactions",

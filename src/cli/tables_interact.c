@@ -122,9 +122,16 @@ static int split_words(char *line, char **words)
     return count;
 }
 
-static enum cleave_status usage(struct cleave_error *error)
+/* The lines of the help that begin with a verb, as one. */
+static enum cleave_status usage(const char *verb, struct cleave_error *error)
 {
-    return cleave_error_set(error, CLEAVE_BAD_ARGUMENT, "not understood; type help");
+    size_t length = strlen(verb);
+    for (const char *line = help; *line; line = strchr(line, '\n') + 1) {
+        if (strncmp(line + 2, verb, length) == 0 && (line[2 + length] == ' '))
+            return cleave_error_set(error, CLEAVE_BAD_ARGUMENT, "usage:%.*s",
+                                    (int)strcspn(line, "\n"), line);
+    }
+    return cleave_error_set(error, CLEAVE_BAD_ARGUMENT, "'%s' is no command; type help", verb);
 }
 
 static enum cleave_status decide(struct cleave_session *session, char **words, int count,
@@ -154,7 +161,7 @@ static enum cleave_status decide(struct cleave_session *session, char **words, i
                 return cleave_session_replicate(session, words[1], (enum cleave_replication)m,
                                                 error);
         }
-        return usage(error);
+        return usage(verb, error);
     }
     if (strcmp(verb, "key") == 0 && count == 3)
         return cleave_session_key(session, words[1],
@@ -169,7 +176,7 @@ static enum cleave_status decide(struct cleave_session *session, char **words, i
     if (strcmp(verb, "epsilon") == 0 && (count == 2 || count == 3) &&
         parse_number(words[1], &n[0]) && (count == 2 || strcmp(words[2], "strict") == 0))
         return cleave_session_epsilon(session, n[0], count == 3, error);
-    return usage(error);
+    return usage(verb, error);
 }
 
 static enum cleave_status go(struct cleave_session *session, FILE *out, uint32_t *shown,

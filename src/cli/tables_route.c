@@ -45,6 +45,10 @@ static error_t parse_common(int key, char *value, struct argp_state *state, uint
     case ARGP_KEY_NO_ARGS:
         argp_error(state, "no lookup table given");
         return 0;
+    case ARGP_KEY_END:
+        if (a->common.csv)
+            argp_error(state, "there is no table here to print as CSV");
+        return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
@@ -65,6 +69,8 @@ static error_t parse_route(int key, char *value, struct argp_state *state)
         return 0;
     }
     if (key == 'K') {
+        if (a->key)
+            argp_error(state, "one --key at a time");
         a->key = value;
         return 0;
     }

@@ -234,9 +234,12 @@ static void test_words(void **state)
     route = route_with("SELECT * FROM warehouse WHERE w_name = 'x'", NULL, 0);
     assert_string_equal(route.why, "read warehouse with any w_id: every shard");
     route = route_with("SELECT * FROM nowhere WHERE w_id = 1", NULL, 0);
-    assert_non_null(strstr(route.why, "not in the schema"));
+    assert_non_null(strstr(route.why, "not in the schema; every shard"));
     assert_false(route.certain);
-    assert_int_equal(route.count, 0);
+    assert_true(route.distributed);
+    assert_false(route.writes);
+    route = route_with("UPDATE nowhere SET x = 1", NULL, 0);
+    assert_true(route.writes && route.distributed && !route.certain);
 }
 
 static void test_bad_input(void **state)

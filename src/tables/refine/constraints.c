@@ -329,6 +329,56 @@ static bool bad_number(double value, double low, double high)
     return !(value >= low && value <= high);
 }
 
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool same_rows(const struct cleave_selector *a, const struct cleave_selector *b)
+{
+    return same_text(a->table, b->table) && same_text(a->column, b->column) &&
+           same_text(a->value, b->value);
+}
+
+/* The shard that the last pin of these rows names; UINT32_MAX: none. */
+static uint32_t pinned_to(const struct cleave_steer *steer, const struct cleave_selector *rows)
+{
+    uint32_t shard = UINT32_MAX;
+    for (uint32_t r = 0; r < steer->rule_count; r++) {
+        if (steer->rules[r].kind == CLEAVE_PIN && same_rows(&steer->rules[r].a, rows))
+            shard = steer->rules[r].shard;
+    }
+    return shard;
+}
+
+/* A pair kept together and apart, or against its pins. */
+static enum cleave_status check_contradictions(const struct cleave_steer *steer,
+                                               struct cleave_error *error)
+{
+    for (uint32_t r = 0; r < steer->rule_count; r++) {
+        const struct cleave_rule *rule = &steer->rules[r];
+        if (rule->kind != CLEAVE_TOGETHER && rule->kind != CLEAVE_APART)
+            continue;
+        bool together = rule->kind == CLEAVE_TOGETHER;
+        uint32_t a = pinned_to(steer, &rule->a), b = pinned_to(steer, &rule->b);
+        bool against = a != UINT32_MAX && b != UINT32_MAX && (a == b) != together;
+        for (uint32_t o = 0; o < steer->rule_count && !against; o++) {
+            const struct cleave_rule *other = &steer->rules[o];
+            bool opposite = other->kind == (together ? CLEAVE_APART : CLEAVE_TOGETHER);
+            against =
+                opposite && ((same_rows(&rule->a, &other->a) && same_rows(&rule->b, &other->b)) ||
+                             (same_rows(&rule->a, &other->b) && same_rows(&rule->b, &other->a)));
+        }
+        if (against || (!together && same_rows(&rule->a, &rule->b)))
+            return cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
+                                    "%s %s.%s=%s %s.%s=%s contradicts another decision (a pin, "
+                                    "together or apart)",
+                                    together ? "together" : "apart", rule->a.table, rule->a.column,
+                                    rule->a.value, rule->b.table, rule->b.column, rule->b.value);
+    }
+    return CLEAVE_OK;
+}
+
 enum cleave_status cleave__steer_check(const struct cleave_steer *steer,
                                        const struct cleave_schema *schema, uint32_t shards,
                                        struct cleave_error *error)
@@ -375,7 +425,7 @@ enum cleave_status cleave__steer_check(const struct cleave_steer *steer,
             return cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
                                     "rule about %s: column and value are needed", rule->a.table);
     }
-    return CLEAVE_OK;
+    return check_contradictions(steer, error);
 }
 
 /* ---- writing ---- */
@@ -442,6 +492,52 @@ static bool give_lists(const struct cleave_steer *steer, struct file *file,
     return true;
 }
 
+/* True when a line of the file is about one of its real numbers. */
+static bool names_number(const char *line, size_t length)
+{
+    static const char *const keys[] = {"epsilon",       "alpha",    "coordination",
+                                       "size",          "access",   "share",
+                                       "storage_bytes", "accesses", "network"};
+    while (length && (*line == ' ' || *line == '-'))
+        line++, length--;
+    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
+        if (length == strlen(keys[k]) && memcmp(line, keys[k], length) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Writes the YAML text with its real numbers as people write them: 0.1 for 1.0000000000000001e-01.
+ */
+static void write_text(FILE *out, const char *text, size_t length)
+{
+    for (size_t at = 0; at < length;) {
+        const char *line = text + at, *end = memchr(line, '\n', length - at);
+        size_t size = end ? (size_t)(end - line) : length - at;
+        const char *colon = memchr(line, ':', size);
+        char number[64], shortest[64], *stop = number;
+        size_t tail = colon ? size - (size_t)(colon - line) : 0;
+        double value = 0;
+        if (tail > 2 && tail < sizeof number && names_number(line, (size_t)(colon - line))) {
+            memcpy(number, colon + 2, tail - 2);
+            number[tail - 2] = 0;
+            value = strtod(number, &stop);
+        }
+        if (stop != number && *stop == 0) {
+            for (int digits = 1; digits <= 17; digits++) {
+                snprintf(shortest, sizeof shortest, "%.*g", digits, value);
+                if (strtod(shortest, NULL) == value)
+                    break;
+            }
+            fprintf(out, "%.*s: %s\n", (int)(colon - line), line, shortest);
+        } else {
+            fwrite(line, 1, size, out);
+            fputc('\n', out);
+        }
+        at += size + 1;
+    }
+}
+
 enum cleave_status cleave__constraints_write(const char *path, const struct cleave_steer *steer,
                                              struct cleave_error *error)
 {
@@ -463,7 +559,7 @@ enum cleave_status cleave__constraints_write(const char *path, const struct clea
     if (!status)
         status = cleave__output_open(&output, path, error);
     if (!status) {
-        fwrite(text, 1, length, output.file);
+        write_text(output.file, text, length);
         status = cleave__output_commit(&output, error);
     }
     if (text)

@@ -204,15 +204,18 @@ static void take_statement(const struct cleave_lookup *lookup,
         all = "may touch anything: every shard";
         route->touch.writes = true;
         route->certain = false;
+    } else if (statement->unknown_tables) {
+        /* Where they are is not known, so nowhere may be left out. */
+        cleave__words_add(words, "%s%u table%s not in the schema", words->length ? "; " : "",
+                          statement->unknown_tables, statement->unknown_tables == 1 ? "" : "s");
+        all = "every shard";
+        route->touch.writes |= statement->kind == CLEAVE_STATEMENT_DML;
+        route->certain = false;
     }
     if (all) {
         cleave__words_add(words, "%s%s", words->length ? "; " : "", all);
         cleave__shardset_fill(&route->touch.shards, lookup->shards);
-    }
-    if (statement->unknown_tables) {
-        cleave__words_add(words, "%s%u table%s not in the schema", words->length ? "; " : "",
-                          statement->unknown_tables, statement->unknown_tables == 1 ? "" : "s");
-        route->certain = false;
+        route->touch.distributed = lookup->shards > 1;
     }
 }
 

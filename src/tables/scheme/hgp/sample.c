@@ -161,8 +161,8 @@ bool cleave__may_replicate(const struct cleave_scheme_input *input, uint32_t tab
 {
     const struct cleave_table_steer *steer = steer_of(input, table);
     uint32_t column;
-    if (steer && steer->replicate != CLEAVE_REPLICATE_AUTO)
-        return steer->replicate == CLEAVE_REPLICATE_ALWAYS;
+    if (steer && (steer->key || steer->replicate != CLEAVE_REPLICATE_AUTO))
+        return steer->replicate == CLEAVE_REPLICATE_ALWAYS; /* a key asks for one copy by it */
     return input->steer->replication && !ruled(input, table, &column);
 }
 

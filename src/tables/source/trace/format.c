@@ -121,6 +121,15 @@ static enum cleave_status set_prefix(struct cleave_trace *t, struct cleave_error
     return CLEAVE_OK;
 }
 
+/* A session or process id, a virtual transaction's backend, or at least a client's port. */
+static bool tells_sessions(const struct cleave_prefix *prefix)
+{
+    bool tells = prefix->syslog;
+    for (uint32_t i = 0; i < prefix->count; i++)
+        tells |= prefix->ops[i].kind && strchr("cpPvr", prefix->ops[i].kind);
+    return tells;
+}
+
 enum cleave_status cleave__trace_detect(struct cleave_trace *t, struct cleave_error *error)
 {
     if (!cleave__trace_lines_look_ahead(&t->lines, LOOK_AHEAD))
@@ -153,8 +162,13 @@ enum cleave_status cleave__trace_detect(struct cleave_trace *t, struct cleave_er
             snprintf(t->describe, sizeof t->describe, "%s, prefix not recognised",
                      t->prefix.syslog ? "syslog" : "stderr");
         else
-            snprintf(t->describe, sizeof t->describe, "%s, prefix '%s'",
-                     t->prefix.syslog ? "syslog" : "stderr", t->prefix.text);
+            snprintf(
+                t->describe, sizeof t->describe, "%s, prefix '%s'%s",
+                t->prefix.syslog ? "syslog" : "stderr", t->prefix.text,
+                tells_sessions(&t->prefix)
+                    ? ""
+                    : " (WARNING: it tells no session: transactions that ran at one time cannot "
+                      "be told apart; log with %c or %p)");
     }
     if (t->format == CLEAVE_TRACE_TAB) {
         if (!cleave__trace_lines_look_ahead(&t->lines, LEARN_AHEAD) || !cleave__tab_learn(t))
