@@ -207,6 +207,14 @@ struct oracle_node *cleave__oracle_subquery(struct oracle_program *p, struct ora
                                             struct oracle_shape shape,
                                             struct oracle_outputs *outputs);
 
+/* change.c: INSERT, UPDATE, DELETE, MERGE; false when the node is none of them. */
+bool cleave__oracle_change(struct oracle_program *p, const json_t *node, struct oracle_scope *scope,
+                           struct oracle_outputs *outputs, struct oracle_list *where);
+/* The table that is written, as a relation of the scope; ORACLE_NONE when the schema lacks it, or
+ * it is a view: a view over one table passes the change on, so that its rows count as written. */
+uint32_t cleave__oracle_written_table(struct oracle_program *p, struct oracle_scope *scope,
+                                      const json_t *relation, struct oracle_list *where);
+
 /* statement.c: any statement node, {"InsertStmt": ...}. */
 void cleave__oracle_statement(struct oracle_program *p, const json_t *node,
                               struct oracle_scope *outer, uint32_t block,

@@ -4,10 +4,13 @@
  * What counts, beside the one rule (a read of a replicated table is free, a write of it touches
  * every shard, all else touches the shards of the rows):
  *   - a row counts when the conditions of its query, and of the queries around it, are not
- *     certainly false: equality with a constant spreads through joins, IN and EXISTS, nested
- *     queries, CTEs and views;
- *   - a query with LIMIT, DISTINCT ON or a window, a CTE that is used twice or writes, and an arm
- * of a recursion do not take conditions from outside, but show their own;
+ *     certainly false: equality with a constant spreads through joins, IN and EXISTS that must
+ * hold, nested queries, CTEs used once and views; an equality that is one of several alternatives
+ *     ties nothing together, and columns that no equality ties to the row do not rule it out;
+ *   - a query with LIMIT, DISTINCT ON or a window takes no condition on its own columns from
+ *     outside, but shows its own; a CTE that is used twice, writes or recurs stands alone; a set
+ *     operation shows nothing, but its sides see what is asked of the result;
+ *   - rows that ON CONFLICT may meet, in each key that is named or could be, count as written;
  *   - an UPDATE that sets a key column also counts where the row goes;
  *   - statements that cannot be parsed, and those that read or write no rows of a table, are passed
  *     over; a transaction of nothing else counts for nothing. */

@@ -17,13 +17,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum {
-    KEY_VALUES_MAX = 4096,
-    OTHER_VALUES_MAX = 64,
-    COMBINATIONS_MAX = 4096,
-    COLUMNS_MAX = 64,
-    ASKED_MAX = 100000
-};
+#include "tables/oracle/map.h"
+
+enum { OTHER_VALUES_MAX = 64, COMBINATIONS_MAX = 4096, COLUMNS_MAX = 64, ASKED_MAX = 100000 };
 
 struct dimension {
     uint32_t column, variable; /* variable ORACLE_NONE: the statement does not name it */
@@ -57,192 +53,13 @@ static bool done(const struct place *p)
     return p->status != CLEAVE_OK || cleave__shardset_count(p->out) >= p->enough;
 }
 
-static bool is_point(const struct oracle_cell *cell)
-{
-    return !cell->is_null && cell->range.flags == 0 &&
-           cleave__value_compare(&cell->range.low, &cell->range.high) == 0;
-}
-
-/* Number of integers in a cell, 0 when it is not a closed interval of integers or too many. */
-static uint64_t integers_in(const struct oracle_cell *cell, uint64_t most)
-{
-    if (cell->is_null || cell->range.flags != 0 || cell->range.low.kind != CLEAVE_INTEGER ||
-        cell->range.high.kind != CLEAVE_INTEGER)
-        return 0;
-    uint64_t span = (uint64_t)cell->range.high.integer - (uint64_t)cell->range.low.integer;
-    return span < most ? span + 1 : 0;
-}
-
 static bool is_listed(const struct oracle_cell *cell)
 {
-    return cell->is_null || is_point(cell) || integers_in(cell, KEY_VALUES_MAX) > 0;
-}
-
-/* --- the key map --- */
-
-/* First entry whose value is not below `value` (not below or equal, when `after`). */
-static uint32_t lower(const struct cleave_value *values, uint32_t count,
-                      const struct cleave_value *value, bool after)
-{
-    uint32_t low = 0, high = count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        int order = cleave__value_compare(&values[middle], value);
-        if (order < 0 || (order == 0 && after))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* A NUMBER without a fraction is that integer. */
-static bool whole_number(const struct cleave_value *value, int64_t *out)
-{
-    char text[24];
-    int used = 0;
-    long long number;
-    if (value->kind == CLEAVE_INTEGER) {
-        *out = value->integer;
-        return true;
-    }
-    if (value->kind != CLEAVE_NUMBER || value->length == 0 || value->length > 19)
-        return false;
-    memcpy(text, value->text, value->length);
-    text[value->length] = 0;
-    if (strspn(text, "-0123456789") != value->length ||
-        sscanf(text, "%lld%n", &number, &used) != 1 || used != (int)value->length)
-        return false;
-    *out = number;
-    return true;
-}
-
-static uint32_t map_point(const struct place *p, const struct cleave_value *value)
-{
-    const struct cleave_key_map *map = p->map;
-    uint32_t at = lower(map->entries, map->entry_count, value, false);
-    if (at < map->entry_count && cleave__value_compare(&map->entries[at], value) == 0)
-        return map->entry_shards[at];
-    if (value->kind == CLEAVE_NULL)
-        return 0;
-    int64_t number;
-    uint32_t nulls = map->entry_count && map->entries[0].kind == CLEAVE_NULL;
-    switch (map->otherwise) {
-    case CLEAVE_MAP_RANGE:
-        return lower(map->bounds, map->bound_count, value, true);
-    case CLEAVE_MAP_NEAREST:
-        if (map->entry_count == nulls)
-            return 0;
-        return map->entry_shards[at > nulls ? at - 1 : nulls];
-    case CLEAVE_MAP_ROUND_ROBIN:
-        if (whole_number(value, &number)) {
-            int64_t rest = number % (int64_t)p->shards;
-            return (uint32_t)(rest < 0 ? rest + (int64_t)p->shards : rest);
-        }
-        break;
-    case CLEAVE_MAP_HASH:
-        break;
-    }
-    return cleave__value_shard(value, p->shards);
-}
-
-/* An interval of the key (never NULL). */
-static void map_interval(struct place *p, const struct cleave_range *range)
-{
-    const struct cleave_key_map *map = p->map;
-    struct oracle_cell cell = {.range = *range};
-    if (map->otherwise == CLEAVE_MAP_HASH || map->otherwise == CLEAVE_MAP_ROUND_ROBIN) {
-        uint64_t count = integers_in(&cell, KEY_VALUES_MAX);
-        struct cleave_value value = range->low;
-        if (count == 0)
-            cleave__shardset_fill(p->out, p->shards);
-        for (uint64_t i = 0; i < count && !done(p); i++) {
-            value.integer = (int64_t)((uint64_t)range->low.integer + i);
-            cleave__shardset_add(p->out, map_point(p, &value));
-        }
-        return;
-    }
-    bool from_start = range->flags & CLEAVE_LOW_UNBOUNDED;
-    bool to_end = range->flags & CLEAVE_HIGH_UNBOUNDED;
-    uint32_t nulls = map->entry_count && map->entries[0].kind == CLEAVE_NULL;
-    uint32_t first = from_start ? nulls
-                                : lower(map->entries, map->entry_count, &range->low,
-                                        range->flags & CLEAVE_LOW_OPEN);
-    uint32_t last = to_end ? map->entry_count
-                           : lower(map->entries, map->entry_count, &range->high,
-                                   !(range->flags & CLEAVE_HIGH_OPEN));
-    for (uint32_t i = first; i < last && !done(p); i++)
-        cleave__shardset_add(p->out, map->entry_shards[i]);
-    if (map->otherwise == CLEAVE_MAP_RANGE) {
-        uint32_t low = from_start ? 0 : lower(map->bounds, map->bound_count, &range->low, true);
-        uint32_t high = to_end ? map->bound_count
-                               : lower(map->bounds, map->bound_count, &range->high,
-                                       !(range->flags & CLEAVE_HIGH_OPEN));
-        for (uint32_t i = low; i <= high && i < p->shards; i++)
-            cleave__shardset_add(p->out, i);
-    } else if (map->entry_count == nulls) {
-        cleave__shardset_add(p->out, 0);
-    } else { /* the values before the interval's first entry */
-        uint32_t at = from_start ? nulls : lower(map->entries, map->entry_count, &range->low, true);
-        cleave__shardset_add(p->out, map->entry_shards[at > nulls ? at - 1 : nulls]);
-    }
-}
-
-static void map_cell(struct place *p, const struct oracle_cell *cell)
-{
-    static const struct cleave_value null = {.kind = CLEAVE_NULL};
-    if (cell->is_null)
-        cleave__shardset_add(p->out, map_point(p, &null));
-    else if (is_point(cell))
-        cleave__shardset_add(p->out, map_point(p, &cell->range.low));
-    else
-        map_interval(p, &cell->range);
+    return cell->is_null || cleave__oracle_cell_point(cell) ||
+           cleave__oracle_cell_integers(cell, ORACLE_KEY_VALUES_MAX) > 0;
 }
 
 /* --- exceptions --- */
-
-static bool range_is_null(const struct cleave_range *range)
-{
-    return !(range->flags & (CLEAVE_LOW_UNBOUNDED | CLEAVE_HIGH_UNBOUNDED)) &&
-           range->low.kind == CLEAVE_NULL;
-}
-
-/* -1: the cell misses the range, 0: it meets it partly, 1: it lies wholly inside. */
-static int cell_in_range(const struct oracle_cell *cell, const struct cleave_range *range)
-{
-    if (cell->is_null || range_is_null(range))
-        return cell->is_null && range_is_null(range) ? 1 : -1;
-    const struct cleave_range *c = &cell->range;
-    if (!(c->flags & CLEAVE_HIGH_UNBOUNDED) && !(range->flags & CLEAVE_LOW_UNBOUNDED)) {
-        int order = cleave__value_compare(&c->high, &range->low);
-        if (order < 0 ||
-            (order == 0 && ((c->flags & CLEAVE_HIGH_OPEN) || (range->flags & CLEAVE_LOW_OPEN))))
-            return -1;
-    }
-    if (!(c->flags & CLEAVE_LOW_UNBOUNDED) && !(range->flags & CLEAVE_HIGH_UNBOUNDED)) {
-        int order = cleave__value_compare(&c->low, &range->high);
-        if (order > 0 ||
-            (order == 0 && ((c->flags & CLEAVE_LOW_OPEN) || (range->flags & CLEAVE_HIGH_OPEN))))
-            return -1;
-    }
-    if (!(range->flags & CLEAVE_LOW_UNBOUNDED)) {
-        if (c->flags & CLEAVE_LOW_UNBOUNDED)
-            return 0;
-        int order = cleave__value_compare(&c->low, &range->low);
-        if (order < 0 ||
-            (order == 0 && (range->flags & CLEAVE_LOW_OPEN) && !(c->flags & CLEAVE_LOW_OPEN)))
-            return 0;
-    }
-    if (!(range->flags & CLEAVE_HIGH_UNBOUNDED)) {
-        if (c->flags & CLEAVE_HIGH_UNBOUNDED)
-            return 0;
-        int order = cleave__value_compare(&c->high, &range->high);
-        if (order > 0 ||
-            (order == 0 && (range->flags & CLEAVE_HIGH_OPEN) && !(c->flags & CLEAVE_HIGH_OPEN)))
-            return 0;
-    }
-    return 1;
-}
 
 static struct dimension *dimension_of(struct place *p, uint32_t column)
 {
@@ -261,7 +78,7 @@ static void resolve(struct place *p)
         int inside = 1;
         for (uint32_t r = 0; r < exception->range_count && inside >= 0; r++) {
             const struct dimension *d = dimension_of(p, exception->column[r]);
-            int part = d ? cell_in_range(&d->now, &exception->range[r]) : 0;
+            int part = d ? cleave__oracle_cell_in(&d->now, &exception->range[r]) : 0;
             inside = part < inside ? part : inside;
         }
         if (inside >= 0)
@@ -269,7 +86,7 @@ static void resolve(struct place *p)
         if (inside > 0)
             return;
     }
-    map_cell(p, &p->dimensions[p->key].now);
+    cleave__oracle_map(p->map, p->shards, &p->dimensions[p->key].now, p->enough, p->out);
 }
 
 /* Takes integer intervals apart, dimension by dimension, then resolves. */
@@ -283,7 +100,8 @@ static void take_apart(struct place *p, uint32_t at)
     }
     struct dimension *d = &p->dimensions[at];
     struct oracle_cell whole = d->now;
-    uint64_t count = integers_in(&whole, at == p->key ? KEY_VALUES_MAX : OTHER_VALUES_MAX);
+    uint64_t count = cleave__oracle_cell_integers(&whole, at == p->key ? ORACLE_KEY_VALUES_MAX
+                                                                       : OTHER_VALUES_MAX);
     if (count < 2 || p->relevant_count == 0 || p->combinations * count > COMBINATIONS_MAX) {
         take_apart(p, at + 1);
         return;
@@ -343,7 +161,7 @@ static bool derive(const struct cleave_derived_key *derived, const struct oracle
     char text[32];
     const char *start;
     size_t length, prefix = strlen(derived->prefix), suffix = strlen(derived->suffix);
-    if (!is_point(cell))
+    if (!cleave__oracle_cell_point(cell))
         return false;
     const struct cleave_value *value = &cell->range.low;
     if (value->kind == CLEAVE_INTEGER) {
@@ -383,30 +201,6 @@ struct allowed {
     struct allowed **next; /* NULL after the last dimension */
 };
 
-static bool is_adjacent(const struct oracle_cell *a, const struct oracle_cell *b)
-{
-    if (a->is_null || b->is_null || a->range.flags & CLEAVE_HIGH_UNBOUNDED ||
-        b->range.flags & CLEAVE_LOW_UNBOUNDED)
-        return false;
-    bool a_open = a->range.flags & CLEAVE_HIGH_OPEN, b_open = b->range.flags & CLEAVE_LOW_OPEN;
-    if (a->range.high.kind == CLEAVE_INTEGER && b->range.low.kind == CLEAVE_INTEGER && !a_open &&
-        !b_open)
-        return a->range.high.integer != INT64_MAX &&
-               a->range.high.integer + 1 == b->range.low.integer;
-    return a_open != b_open && cleave__value_compare(&a->range.high, &b->range.low) == 0;
-}
-
-static bool same_cell(const struct oracle_cell *a, const struct oracle_cell *b)
-{
-    if (a->is_null || b->is_null)
-        return a->is_null && b->is_null;
-    return a->range.flags == b->range.flags &&
-           (a->range.flags & CLEAVE_LOW_UNBOUNDED ||
-            cleave__value_compare(&a->range.low, &b->range.low) == 0) &&
-           (a->range.flags & CLEAVE_HIGH_UNBOUNDED ||
-            cleave__value_compare(&a->range.high, &b->range.high) == 0);
-}
-
 static bool same_allowed(const struct allowed *a, const struct allowed *b)
 {
     if (a == b)
@@ -414,7 +208,8 @@ static bool same_allowed(const struct allowed *a, const struct allowed *b)
     if (!a || !b || a->count != b->count)
         return false;
     for (uint32_t i = 0; i < a->count; i++) {
-        if (!same_cell(&a->cells[i], &b->cells[i]) || !same_allowed(a->next[i], b->next[i]))
+        if (!cleave__oracle_cell_same(&a->cells[i], &b->cells[i]) ||
+            !same_allowed(a->next[i], b->next[i]))
             return false;
     }
     return true;
@@ -424,7 +219,7 @@ static void allow(struct allowed *list, const struct oracle_cell *cell, struct a
 {
     if (list->count) {
         struct oracle_cell *last = &list->cells[list->count - 1];
-        if ((last->between || cell->between) && is_adjacent(last, cell) &&
+        if ((last->between || cell->between) && cleave__oracle_cell_adjacent(last, cell) &&
             same_allowed(list->next[list->count - 1], next)) {
             last->between = true;
             last->range.high = cell->range.high;
@@ -587,7 +382,7 @@ static bool meets(struct place *p, const struct cleave_exception *exception)
         const struct dimension *d = dimension_of(p, exception->column[r]);
         bool met = !d;
         for (uint32_t c = 0; d && c < d->cell_count && !met; c++)
-            met = cell_in_range(&d->cells[c], &exception->range[r]) >= 0;
+            met = cleave__oracle_cell_in(&d->cells[c], &exception->range[r]) >= 0;
         if (!met)
             return false;
     }

@@ -177,99 +177,6 @@ static void undo(struct oracle_solver *s, size_t mark)
     }
 }
 
-static bool is_text(const struct cleave_value *value)
-{
-    return value->kind == CLEAVE_TEXT;
-}
-
-/* Ends of a piece of the integers become integers that belong to it. False: nothing is left. */
-static bool close_low(struct cleave_range *a)
-{
-    if (a->flags & CLEAVE_LOW_UNBOUNDED || is_text(&a->low))
-        return true;
-    bool open = a->flags & CLEAVE_LOW_OPEN;
-    if (a->low.kind == CLEAVE_NUMBER) {
-        struct cleave_value floor = {.kind = CLEAVE_INTEGER};
-        int past = cleave__oracle_floor(&a->low, &floor.integer);
-        if (past > 0)
-            return false;
-        if (past < 0) {
-            a->flags = (uint8_t)((a->flags & ~CLEAVE_LOW_OPEN) | CLEAVE_LOW_UNBOUNDED);
-            return true;
-        }
-        open = open || cleave__value_compare(&floor, &a->low) != 0;
-        a->low = floor;
-    }
-    if (open && a->low.integer == INT64_MAX)
-        return false;
-    a->low.integer += open;
-    a->flags = (uint8_t)(a->flags & ~CLEAVE_LOW_OPEN);
-    return true;
-}
-
-static bool close_high(struct cleave_range *a)
-{
-    if (a->flags & CLEAVE_HIGH_UNBOUNDED || is_text(&a->high))
-        return true;
-    bool open = a->flags & CLEAVE_HIGH_OPEN;
-    if (a->high.kind == CLEAVE_NUMBER) {
-        struct cleave_value floor = {.kind = CLEAVE_INTEGER};
-        int past = cleave__oracle_floor(&a->high, &floor.integer);
-        if (past < 0)
-            return false;
-        if (past > 0) {
-            a->flags = (uint8_t)((a->flags & ~CLEAVE_HIGH_OPEN) | CLEAVE_HIGH_UNBOUNDED);
-            return true;
-        }
-        open = open && cleave__value_compare(&floor, &a->high) == 0;
-        a->high = floor;
-    }
-    if (open && a->high.integer == INT64_MIN)
-        return false;
-    a->high.integer -= open;
-    a->flags = (uint8_t)(a->flags & ~CLEAVE_HIGH_OPEN);
-    return true;
-}
-
-/* narrows `a` by `b`; false when nothing is left. Numbers and text do not mix: such a bound says
- * nothing. */
-static bool narrow(struct cleave_range *a, const struct cleave_range *b, bool integer)
-{
-    if (!(b->flags & CLEAVE_LOW_UNBOUNDED)) {
-        int order = a->flags & CLEAVE_LOW_UNBOUNDED ? 1
-                    : is_text(&a->low) != is_text(&b->low)
-                        ? 0
-                        : cleave__value_compare(&b->low, &a->low);
-        bool tighter =
-            order == 0 && (b->flags & CLEAVE_LOW_OPEN) && !is_text(&a->low) == !is_text(&b->low);
-        if (order > 0 || tighter) {
-            a->low = b->low;
-            a->flags = (uint8_t)((a->flags & ~(CLEAVE_LOW_UNBOUNDED | CLEAVE_LOW_OPEN)) |
-                                 (b->flags & CLEAVE_LOW_OPEN));
-        }
-    }
-    if (!(b->flags & CLEAVE_HIGH_UNBOUNDED)) {
-        int order = a->flags & CLEAVE_HIGH_UNBOUNDED ? -1
-                    : is_text(&a->high) != is_text(&b->high)
-                        ? 0
-                        : cleave__value_compare(&b->high, &a->high);
-        bool tighter =
-            order == 0 && (b->flags & CLEAVE_HIGH_OPEN) && !is_text(&a->high) == !is_text(&b->high);
-        if (order < 0 || tighter) {
-            a->high = b->high;
-            a->flags = (uint8_t)((a->flags & ~(CLEAVE_HIGH_UNBOUNDED | CLEAVE_HIGH_OPEN)) |
-                                 (b->flags & CLEAVE_HIGH_OPEN));
-        }
-    }
-    if (integer && !(close_low(a) && close_high(a)))
-        return false;
-    if (a->flags & (CLEAVE_LOW_UNBOUNDED | CLEAVE_HIGH_UNBOUNDED) ||
-        is_text(&a->low) != is_text(&a->high))
-        return true;
-    int order = cleave__value_compare(&a->low, &a->high);
-    return order < 0 || (order == 0 && !(a->flags & (CLEAVE_LOW_OPEN | CLEAVE_HIGH_OPEN)));
-}
-
 static bool combine(enum nullness a, enum nullness b, enum nullness *out)
 {
     if (a > b) {
@@ -333,7 +240,7 @@ static bool assert_range(struct oracle_solver *s, uint32_t variable,
     if (!combine(k->null, NOT_NULL, &after) || !save(s, root))
         return false;
     k->null = after;
-    return narrow(&k->range, range, k->integer);
+    return cleave__oracle_narrow(&k->range, range, k->integer);
 }
 
 /* One value for both (or NULL for both). */
@@ -349,7 +256,7 @@ static bool assert_same(struct oracle_solver *s, uint32_t a, uint32_t b)
     ka->null = after;
     ka->integer = ka->integer || kb->integer;
     kb->parent = ra;
-    return narrow(&ka->range, &kb->range, ka->integer);
+    return cleave__oracle_narrow(&ka->range, &kb->range, ka->integer);
 }
 
 /* --- the search --- */
@@ -736,57 +643,4 @@ bool cleave__oracle_solver_ask(struct oracle_solver *s, const uint32_t *variable
     if (s->status != CLEAVE_OK)
         *status = s->status;
     return result;
-}
-
-/* --- cells --- */
-
-static int value_order(const void *a, const void *b)
-{
-    return cleave__value_compare(a, b);
-}
-
-/* Adds (low, high) unless it is empty; NULL for an end that is open to infinity. */
-static void add_between(const struct cleave_value *low, const struct cleave_value *high,
-                        bool integer, struct oracle_cell *cells, uint32_t *count)
-{
-    struct cleave_range all = {.flags = CLEAVE_LOW_UNBOUNDED | CLEAVE_HIGH_UNBOUNDED};
-    struct cleave_range cut = all;
-    if (low) {
-        cut.low = *low;
-        cut.flags = (uint8_t)((cut.flags & ~CLEAVE_LOW_UNBOUNDED) | CLEAVE_LOW_OPEN);
-    }
-    if (high) {
-        cut.high = *high;
-        cut.flags = (uint8_t)((cut.flags & ~CLEAVE_HIGH_UNBOUNDED) | CLEAVE_HIGH_OPEN);
-    }
-    if (narrow(&all, &cut, integer))
-        cells[(*count)++] = (struct oracle_cell){.between = true, .range = all};
-}
-
-enum cleave_status cleave__oracle_cells(struct cleave_value *values, uint32_t count, bool integer,
-                                        bool nullable, struct cleave_arena *arena,
-                                        struct oracle_cell **out, uint32_t *out_count)
-{
-    struct oracle_cell *cells = cleave__arena_array(arena, (size_t)count * 2 + 2, sizeof *cells);
-    uint32_t n = 0, distinct = 0;
-    if (!cells)
-        return CLEAVE_NO_MEMORY;
-    if (count)
-        qsort(values, count, sizeof *values, value_order);
-    for (uint32_t i = 0; i < count; i++) {
-        if (values[i].kind != CLEAVE_NULL &&
-            (distinct == 0 || cleave__value_compare(&values[distinct - 1], &values[i]) != 0))
-            values[distinct++] = values[i];
-    }
-    if (nullable)
-        cells[n++] = (struct oracle_cell){.is_null = true};
-    for (uint32_t i = 0; i <= distinct; i++) {
-        add_between(i ? &values[i - 1] : NULL, i < distinct ? &values[i] : NULL, integer, cells,
-                    &n);
-        if (i < distinct)
-            cells[n++] = (struct oracle_cell){.range = {.low = values[i], .high = values[i]}};
-    }
-    *out = cells;
-    *out_count = n;
-    return CLEAVE_OK;
 }
