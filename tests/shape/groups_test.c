@@ -62,7 +62,7 @@ static bool draw_workload(struct property_source *source, struct built *b)
         }
         struct cleave_workload_box box = {.box = {terms, b->terms[i]}};
         ok = CLEAVE_PUSH(&b->workload.boxes, box) &&
-             CLEAVE_PUSH(&b->workload.accesses, (struct cleave_workload_access){i, false}) &&
+             CLEAVE_PUSH(&b->workload.accesses, (struct cleave_workload_access){.box = i}) &&
              CLEAVE_PUSH(&b->workload.offsets, i + 1) && CLEAVE_PUSH(&b->workload.writes, false);
         b->workload.transactions++;
     }
