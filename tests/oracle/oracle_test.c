@@ -317,6 +317,13 @@ static void maps(void **state)
     assert_string_equal(TOUCH("SELECT * FROM words WHERE w = 'abc'"), expected);
     assert_string_equal(TOUCH("SELECT * FROM words WHERE w LIKE 'abc'"), expected);
     assert_string_equal(TOUCH("SELECT * FROM words WHERE w LIKE 'abc%'"), "all");
+    word.text = "\xe9\xc3\xa9"; /* not UTF-8: bytes all the same */
+    snprintf(expected, sizeof expected, "%u", (unsigned)cleave__value_shard(&word, 4));
+    assert_string_equal(TOUCH("SELECT * FROM words WHERE w = '\xe9\xc3\xa9'"), expected);
+    assert_string_equal(TOUCH("INSERT INTO words VALUES ('\xe9\xc3\xa9', 1)"), expected);
+    assert_string_equal(TOUCH("SELECT * FROM b WHERE x = 20 -- \xe9"), "2");
+    assert_string_equal(TOUCH("SELECT * FROM words WHERE w LIKE 'a\xfc%' AND w = 'a\xfd'"),
+                        "nothing");
 #undef TOUCH
     world_close(&world);
 }

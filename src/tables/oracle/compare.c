@@ -322,15 +322,19 @@ struct oracle_node *cleave__oracle_in(struct oracle_program *p, const struct ora
 }
 
 /* The least text above all that start with these bytes, in place; its length, or 0. Whole UTF-8
- * characters are raised, so that the bound is text as well; the bytes' order is the same. */
+ * characters are raised, so that the bound is text as well; the bytes' order is the same. A byte
+ * that ends no UTF-8 text is a character by itself. */
 static size_t raise(char *text, size_t length)
 {
+    bool whole = true; /* no part of a character is cut off */
     while (length > 0) {
         unsigned char last = (unsigned char)text[length - 1];
-        if (last < 0x7f || (last >= 0x80 && last < 0xbf) || (last >= 0xc2 && last < 0xf4)) {
+        if (last < 0x7f || (last >= 0x80 && last < 0xbf) || (last >= 0xc2 && last < 0xf4) ||
+            (whole && last >= 0xc0 && last < 0xff)) {
             text[length - 1] = (char)(last + 1);
             return length;
         }
+        whole = whole && last == 0xff;
         length--;
     }
     return 0;

@@ -83,6 +83,82 @@ void cleave__oracle_free(struct cleave_oracle *oracle)
     free(oracle);
 }
 
+/* Every byte of `text` as the character of that number, in UTF-8; for the caller to free. */
+static char *widen(const char *text)
+{
+    size_t length = strlen(text), used = 0;
+    char *wide = length < SIZE_MAX / 2 ? malloc(2 * length + 1) : NULL;
+    for (size_t i = 0; wide && i <= length; i++) {
+        unsigned char c = (unsigned char)text[i];
+        if (c >= 0x80)
+            wide[used++] = (char)(0xc0 | c >> 6);
+        wide[used++] = (char)(c < 0x80 ? c : 0x80 | (c & 0x3f));
+    }
+    return wide;
+}
+
+/* Undoes _widen in every string of a tree. False: no memory. */
+static bool narrow(json_t *node)
+{
+    const char *key;
+    json_t *child;
+    size_t index, used = 0;
+    if (json_is_object(node)) {
+        json_object_foreach(node, key, child)
+        {
+            if (!narrow(child))
+                return false;
+        }
+    } else if (json_is_array(node)) {
+        json_array_foreach(node, index, child)
+        {
+            if (!narrow(child))
+                return false;
+        }
+    } else if (json_is_string(node)) {
+        const char *wide = json_string_value(node);
+        size_t length = json_string_length(node);
+        char *bytes = malloc(length + 1);
+        if (!bytes)
+            return false;
+        for (size_t i = 0; i < length; i++) {
+            unsigned char c = (unsigned char)wide[i];
+            if (c >= 0x80)
+                c = (unsigned char)(c << 6 | ((unsigned char)wide[++i] & 0x3f));
+            bytes[used++] = (char)c;
+        }
+        bool done = json_string_setn_nocheck(node, bytes, used) == 0;
+        free(bytes);
+        return done;
+    }
+    return true;
+}
+
+/* libpg_query's JSON; NULL (and CLEAVE_OK) when it is too deep. PostgreSQL takes text in any
+ * encoding, JSON only in UTF-8: where the statement is not, by way of one character a byte. */
+static enum cleave_status load(const char *json, json_t **tree)
+{
+    json_error_t fault;
+    *tree = json_loads(json, JSON_ALLOW_NUL, &fault);
+    if (*tree)
+        return CLEAVE_OK;
+    if (json_error_code(&fault) == json_error_invalid_utf8) {
+        char *wide = widen(json);
+        if (!wide)
+            return CLEAVE_NO_MEMORY;
+        *tree = json_loads(wide, JSON_ALLOW_NUL, &fault);
+        free(wide);
+        if (*tree && narrow(*tree))
+            return CLEAVE_OK;
+        if (*tree) {
+            json_decref(*tree);
+            *tree = NULL;
+            return CLEAVE_NO_MEMORY;
+        }
+    }
+    return json_error_code(&fault) == json_error_out_of_memory ? CLEAVE_NO_MEMORY : CLEAVE_OK;
+}
+
 /* The one statement in `text` as a new reference; NULL (and CLEAVE_OK) when it is not one. */
 static enum cleave_status parse(struct cleave_oracle *oracle, const char *text, size_t length,
                                 json_t **out)
@@ -92,11 +168,11 @@ static enum cleave_status parse(struct cleave_oracle *oracle, const char *text, 
     enum cleave_status status = cleave__parse_json(oracle->parser, text, length, &json, NULL);
     if (status != CLEAVE_OK)
         return status == CLEAVE_NO_MEMORY ? status : CLEAVE_OK;
-    json_error_t fault;
-    json_t *tree = json_loads(json, JSON_ALLOW_NUL, &fault);
+    json_t *tree;
+    status = load(json, &tree);
     free(json);
-    if (!tree && json_error_code(&fault) == json_error_out_of_memory)
-        return CLEAVE_NO_MEMORY;
+    if (status)
+        return status;
     const json_t *statements = json_object_get(tree, "stmts");
     if (json_array_size(statements) == 1)
         *out = json_incref(json_object_get(json_array_get(statements, 0), "stmt"));
