@@ -345,6 +345,9 @@ static void test_passed_over(void **state)
            "CREATE TABLE IF NOT EXISTS t (other int); \\unrestrict x\n"
            "CREATE TABLE last (a int)",
            "last (a integer)\nt (a integer=, b text)\n");
+    expect("\xef\xbb\xbf"
+           "CREATE TABLE marked (a int)",
+           "marked (a integer)\n");
 }
 
 static void test_errors(void **state)

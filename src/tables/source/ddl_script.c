@@ -334,6 +334,11 @@ enum cleave_status cleave__script_feed(struct cleave_script *script, const char 
 {
     for (size_t i = 0; i < length; i++) {
         char c = bytes[i];
+        if (script->order_mark < 3) {
+            if (c == "\xef\xbb\xbf"[script->order_mark++])
+                continue;
+            script->order_mark = 3;
+        }
         if (script->state == DATA && c != '\n' &&
             script->data_length >= sizeof script->data_start) {
             /* The bulk of a dump: run to the end of the line. */

@@ -50,6 +50,7 @@ struct cleave_script {
     unsigned state, depth; /* depth: of comments */
     size_t line, start_line, open_line;
     unsigned parentheses, begins;
+    unsigned order_mark; /* bytes at the start compared with UTF-8's byte order mark */
     char words[CLEAVE_SCRIPT_WORDS][CLEAVE_SCRIPT_WORD_MAX];
     uint32_t word_count;
     bool words_closed, cut, in_word, ended;
