@@ -11,7 +11,7 @@ struct candidate {
     uint32_t vertex; /* or block */
 };
 
-enum { SWAPS_TRIED_MAX = 100000, EJECTED_MAX = 6, RECEIVERS_MAX = 4 };
+enum { SWAPS_TRIED_MAX = 100000, EJECTED_MAX = 6, RECEIVERS_MAX = 4, EJECT_WORK = 200000 };
 
 struct repair {
     struct cleave__state *state;
@@ -304,11 +304,12 @@ static bool eject(struct cleave__search *search, struct repair *r)
     uint32_t *saved = cleave__arena_array(&search->arena, n, sizeof *saved);
     bool better = false;
     uint32_t count = heavy && block && saved ? ejectable(r, heavy) : 0;
+    uint32_t tries = EJECT_WORK / (n + 1) + 1;
     for (uint32_t i = 0; i < count && i < EJECTED_MAX && !better && !cleave__stopped(search); i++) {
         uint32_t v = heavy[i].vertex, blocks = receivers(s, v, block);
         if (s->free_count[s->block[v]] <= s->target->least[s->block[v]])
             continue;
-        for (uint32_t j = 0; j < blocks && j < RECEIVERS_MAX && !better; j++)
+        for (uint32_t j = 0; j < blocks && j < RECEIVERS_MAX && !better && tries; j++, tries--)
             better = eject_to(r, v, block[j].vertex, saved);
     }
     cleave__arena_rewind(&search->arena, mark);
