@@ -296,6 +296,8 @@ static void load_shards(struct cleave_moves *moves)
 enum cleave_status cleave__hgp_regroup(struct cleave_hgp *hgp, bool *balanced,
                                        struct cleave_error *error)
 {
+    if (!hgp->grouped)
+        return CLEAVE_OK; /* rows with two copies: no groups to place, see cleave__hgp_split */
     const struct cleave_scheme_input *input = hgp->input;
     struct cleave_moves *moves = &hgp->moves;
     uint32_t shards = input->shards, count = shards + (uint32_t)moves->groups.list.count;
