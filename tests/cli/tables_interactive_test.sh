@@ -44,7 +44,8 @@ expect 0 tables place "${shop[@]}" --constraints saved.yaml -o placed.lookup
 talk nonsense pin "pin castle 1" "pin shop.id=3 7" "pin shop.id=x 1" "weights a b" "weights -1 1" \
     "capacity 9 1 1 1 1" "epsilon" "epsilon -1" "replicate item often" "key sale nothing" "split sale.n=3" \
     go "undo" explain "save no/such/folder/file" "pin shop.id='3' 1" go stop
-[ "$(grep -c 'not understood; type help' out)" = 5 ] || fail "not understood: $(grep -c 'not understood' out)"
+[ "$(grep -c 'is no command; type help' out)" = 1 ] || fail "no command: $(grep -c 'is no command' out)"
+[ "$(grep -c 'usage: ' out)" = 4 ] || fail "usage: $(grep -c 'usage: ' out)"
 expect_line "no table 'castle'" out
 expect_line "shards are numbered 0 to 2" out
 expect_line "no column 'nothing'" out

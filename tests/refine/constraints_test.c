@@ -336,6 +336,8 @@ static bool reads_back(struct property_source *source, void *context)
     }
     struct cleave_arena arena = {0};
     struct cleave_error error = {.message = ""};
+    if (cleave__steer_check(&steer, schema, 4, &error))
+        return true; /* decisions that contradict each other are never written */
     bool ok = !cleave__constraints_write(path, &steer, &error) &&
               !cleave__constraints_read(path, schema, 4, &arena, &back, &error) &&
               same_steer(&steer, &back);

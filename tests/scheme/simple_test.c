@@ -101,7 +101,7 @@ static void test_foreign_keys(void **state)
         assert_string_equal(key(&placed, primary[i], "item"), "i");
     }
     assert_string_equal(key(&placed, "CMRR", "sale"), "b");
-    assert_string_equal(key(&placed, "CMRR", "district"), "w"); /* a tie: declared first */
+    assert_string_equal(key(&placed, "CMRR", "district"), "d"); /* a tie: more constants */
     assert_string_equal(key(&placed, "AllR", "sale"), "*");
     assert_int_equal(result(&placed, "AllR")->evaluation.train.distributed, 2);
     /* Tables that move together in SH agree row by row. */
