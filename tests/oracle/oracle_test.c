@@ -16,6 +16,7 @@ static const char ddl[] =
     "CREATE TABLE c (x int REFERENCES a (x), id int PRIMARY KEY, w text);"
     "CREATE TABLE r (id int PRIMARY KEY, v text);"
     "CREATE TABLE other.a (k int PRIMARY KEY);"
+    "CREATE TABLE flags (f boolean);"
     "CREATE TABLE words (w text PRIMARY KEY, x int);"
     "CREATE TABLE kinds (k int PRIMARY KEY, j jsonb, e mood, q real);"
     "CREATE VIEW va AS SELECT x, y AS why FROM a WHERE z = 1;"
@@ -84,6 +85,10 @@ static void predicates(void **state)
         {"SELECT * FROM a WHERE (f AND x = 1) OR (NOT f AND x = 2)", "1 2"},
         {"SELECT * FROM a WHERE f IS TRUE AND NOT f AND x = 3", "nothing"},
         {"SELECT * FROM a WHERE f IS NOT TRUE AND f IS NOT FALSE AND f IS NULL AND x = 3", "3"},
+        {"SELECT * FROM flags WHERE f <> true", "0"}, {"SELECT * FROM flags WHERE f < true", "0"},
+        {"SELECT * FROM flags WHERE f IS NOT TRUE", "0"},
+        {"SELECT * FROM flags WHERE f > true", "nothing"},
+        {"SELECT * FROM flags WHERE f IS DISTINCT FROM false", "0 1"},
         {"SELECT * FROM a WHERE t LIKE 'ab%' AND t = 'ac' AND x = 3", "nothing"},
         {"SELECT * FROM a WHERE t LIKE 'ab%' AND t = 'abc' AND x = 3", "3"},
         {"SELECT * FROM a WHERE t LIKE 'a\\%b' AND t = 'a%b' AND x = 3", "3"},

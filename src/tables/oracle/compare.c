@@ -79,6 +79,28 @@ static struct oracle_node *compare_fraction(struct oracle_program *p, uint32_t v
     return is_less ? below(p, variable, at, false) : above(p, variable, at, true);
 }
 
+/* A boolean column is one of two values, so that what is below or above one is a value too. */
+static struct oracle_node *compare_boolean(struct oracle_program *p, uint32_t variable,
+                                           enum oracle_comparison c, int64_t than)
+{
+    struct cleave_value *values = cleave__arena_array(p->arena, 2, sizeof *values);
+    uint32_t count = 0;
+    if (!values) {
+        cleave__oracle_fail(p, CLEAVE_NO_MEMORY);
+        return anything(p);
+    }
+    for (int64_t i = 0; i < 2; i++) {
+        if (c == ORACLE_NOT_EQUAL       ? i != than
+            : c == ORACLE_LESS          ? i < than
+            : c == ORACLE_LESS_EQUAL    ? i <= than
+            : c == ORACLE_GREATER       ? i > than
+            : c == ORACLE_GREATER_EQUAL ? i >= than
+                                        : true)
+            values[count++] = (struct cleave_value){.kind = CLEAVE_INTEGER, .integer = i};
+    }
+    return cleave__oracle_set(p, variable, values, count);
+}
+
 /* variable <c> value, which is of the variable's sort. */
 static struct oracle_node *compare_value(struct oracle_program *p, uint32_t variable,
                                          enum oracle_comparison c, struct cleave_value value)
@@ -96,6 +118,8 @@ static struct oracle_node *compare_value(struct oracle_program *p, uint32_t vari
             return anything(p);
         c = c == ORACLE_LESS ? ORACLE_LESS_EQUAL : c == ORACLE_GREATER ? ORACLE_GREATER_EQUAL : c;
     }
+    if (sort == ORACLE_SORT_BOOLEAN && c != ORACLE_EQUALS && c != ORACLE_OTHER)
+        return compare_boolean(p, variable, c, value.integer);
     switch (c) {
     case ORACLE_EQUALS:
         return cleave__oracle_range(p, variable,
