@@ -208,9 +208,10 @@ static enum cleave_status print_table(const struct arguments *a, const struct cl
             printf("verified: %" PRIu64 " transactions recounted from their statements, every "
                    "scheme agrees\n",
                    comparison->verified_transactions);
+        else if (*comparison->disagreement)
+            printf("NOT verified: %s\n", comparison->disagreement);
         else
-            printf("NOT verified%s%s\n", *comparison->disagreement ? ": " : "",
-                   comparison->disagreement);
+            printf("not verified: no transaction was recounted (--verify 0)\n");
     }
     cleave__report_free(&report);
     return status;

@@ -150,6 +150,19 @@ static void complain(cyaml_log_t level, void *context, const char *format, va_li
     complaint->text[complaint->length] = 0;
 }
 
+/* The library's "Load: Unexpected key: x Load: Backtrace: in mapping (line: 1, ...)" without its
+ * own words. */
+static const char *plain(struct complaint *complaint)
+{
+    static const char *const words[] = {"Load: ", "Backtrace: "};
+    for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
+        char *at;
+        while ((at = strstr(complaint->text, words[w])))
+            memmove(at, at + strlen(words[w]), strlen(at + strlen(words[w])) + 1);
+    }
+    return complaint->text;
+}
+
 static cyaml_config_t config_for(struct complaint *complaint)
 {
     return (cyaml_config_t){.log_fn = complain,
@@ -268,7 +281,7 @@ enum cleave_status cleave__constraints_read(const char *path, const struct cleav
     free(text);
     if (failed)
         return cleave_error_set(error, CLEAVE_BAD_INPUT, "%s: %s%s", path,
-                                complaint.length ? complaint.text : "",
+                                complaint.length ? plain(&complaint) : "",
                                 complaint.length ? "" : cyaml_strerror(failed));
     struct cleave_steer fresh = *steer;
     bool sane = true;

@@ -14,8 +14,9 @@
 #include <string.h>
 
 #include "tables/scheme/hgp/hgp.h"
+#include "tables/scheme/hgp/sample.h"
 
-enum { DESIGNS = 3, FOLDS = 3, LARGE = 5000 };
+enum { SEARCHES = 3, DESIGNS = SEARCHES + 1, FOLDS = 3, LARGE = 5000 };
 
 struct candidate {
     struct cleave_design design;
@@ -131,10 +132,41 @@ static enum cleave_status judge(struct candidate *candidate, bool compared,
     return status;
 }
 
+/* What a candidate costs: transactions not seen count double, they are what the placement is for.
+ * To copy everything must be worth its storage: it has to win by a tenth. */
+static double price(const struct cleave_scheme_input *input, const struct candidate *candidate)
+{
+    bool keyed = false;
+    for (uint32_t t = 0; t < input->schema->table_count; t++)
+        keyed |= candidate->design.tables[t].key != CLEAVE_ABSENT;
+    double cost = 2.0 * (double)candidate->unseen + (double)candidate->seen;
+    return keyed ? cost : cost * 1.1 + 1;
+}
+
 static void candidate_free(struct candidate *candidate)
 {
     cleave__keys_free(&candidate->space);
     free(candidate->shard);
+}
+
+/* Every table copied that may be: what to fall back on when no key holds for transactions not seen.
+ * CLEAVE_NOT_FOUND when some table that the workload shows may not be copied. */
+static enum cleave_status copy_all(const struct cleave_scheme_input *input,
+                                   struct cleave_arena *arena, struct cleave_design *out,
+                                   struct cleave_error *error)
+{
+    uint32_t tables = input->schema->table_count;
+    struct cleave_table_design *list = cleave__arena_zalloc(arena, tables * sizeof *list);
+    if (!list)
+        return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for the design");
+    for (uint32_t t = 0; t < tables; t++) {
+        list[t] = (struct cleave_table_design){.key = CLEAVE_ABSENT, .second = CLEAVE_ABSENT};
+        list[t].replicated = input->profile->tables[t].accesses > 0;
+        if (list[t].replicated && !cleave__may_replicate(input, t))
+            return CLEAVE_NOT_FOUND;
+    }
+    *out = (struct cleave_design){.tables = list};
+    return CLEAVE_OK;
 }
 
 /* Fills `list`; returns how many distinct designs there are through `count`. */
@@ -142,12 +174,15 @@ static enum cleave_status find_designs(const struct cleave_scheme_input *input,
                                        struct cleave_arena *arena, struct candidate *list,
                                        uint32_t *count, struct cleave_error *error)
 {
-    static const double pessimism[DESIGNS] = {1.0, 0.3, 0.0};
+    static const double pessimism[SEARCHES] = {1.0, 0.3, 0.0};
     *count = 0;
     for (uint32_t i = 0; i < DESIGNS; i++) {
         struct cleave_design design;
         enum cleave_status status =
-            cleave__design_search(input, pessimism[i], arena, &design, error);
+            i < SEARCHES ? cleave__design_search(input, pessimism[i], arena, &design, error)
+                         : copy_all(input, arena, &design, error);
+        if (status == CLEAVE_NOT_FOUND)
+            continue;
         if (status)
             return status;
         bool known = false;
@@ -229,8 +264,7 @@ enum cleave_status cleave__hgp_begin(const struct cleave_scheme_input *input,
         status = cleave__keys_build(input, &list[i].design, &list[i].space, error);
         if (!status)
             status = judge(&list[i], count > 1, error);
-        /* Unseen transactions count double: they are what the placement is for. */
-        if (!status && 2 * list[i].unseen + list[i].seen < 2 * list[best].unseen + list[best].seen)
+        if (!status && i != best && price(input, &list[i]) < price(input, &list[best]))
             best = i;
     }
     if (!status && !input->steer->strict && input->shards > 1)

@@ -380,9 +380,9 @@ static enum cleave_status solve(struct problem *problem, uint32_t *shard, bool *
             .together = problem->together,
             .apart = (const uint32_t(*)[2])problem->apart.data,
             .apart_count = (uint32_t)problem->apart.count / 2,
-            .starts = problem->used             ? STARTS_TRIAL
-                      : problem->count <= SMALL ? STARTS_SMALL
-                                                : 0,
+            .starts = problem->count > SMALL ? 1
+                      : problem->used        ? STARTS_TRIAL
+                                             : STARTS_SMALL,
             .seed = space->input->seed,
             .progress = space->input->progress,
         };

@@ -159,7 +159,9 @@ enum cleave_status cleave__trace_detect(struct cleave_trace *t, struct cleave_er
         if (status)
             return status;
         if (t->prefix.free_form)
-            snprintf(t->describe, sizeof t->describe, "%s, prefix not recognised",
+            snprintf(t->describe, sizeof t->describe,
+                     "%s, prefix not recognised (WARNING: sessions may be mixed up; give it with "
+                     "--line-prefix)",
                      t->prefix.syslog ? "syslog" : "stderr");
         else
             snprintf(
