@@ -212,6 +212,33 @@ static void note(struct notes *notes, const char *format, ...)
         notes->length += (size_t)length < room ? (size_t)length : room - 1;
 }
 
+/* Names each decision that the placement could not follow. */
+static void note_unmet(const struct cleave_hgp *hgp, struct cleave_arena *arena,
+                       struct notes *notes)
+{
+    const struct cleave_steer *steer = hgp->input->steer;
+    for (uint32_t r = 0; r < steer->rule_count; r++) {
+        const struct cleave_rule *rule = &steer->rules[r];
+        const struct cleave_schema *schema = hgp->input->schema;
+        uint32_t table = cleave__schema_table(schema, rule->a.table, strlen(rule->a.table));
+        if (rule->kind == CLEAVE_PIN && table != CLEAVE_ABSENT &&
+            hgp->design.tables[table].replicated)
+            note(notes, "not followed: %s is copied to every shard, so its rows cannot be pinned\n",
+                 rule->a.table);
+        if (rule->kind != CLEAVE_TOGETHER && rule->kind != CLEAVE_APART)
+            continue;
+        bool together = rule->kind == CLEAVE_TOGETHER;
+        uint32_t a = cleave__keys_selected(&hgp->space, &rule->a, arena);
+        uint32_t b = cleave__keys_selected(&hgp->space, &rule->b, arena);
+        bool known = a != CLEAVE_ABSENT && b != CLEAVE_ABSENT;
+        if (!known || together != (cleave__keys_shard(&hgp->space, hgp->shard, a) ==
+                                   cleave__keys_shard(&hgp->space, hgp->shard, b)))
+            note(notes, "not followed: %s %s.%s=%s %s.%s=%s%s\n", together ? "together" : "apart",
+                 rule->a.table, rule->a.column, rule->a.value, rule->b.table, rule->b.column,
+                 rule->b.value, known ? "" : " (both columns must be their tables' keys)");
+    }
+}
+
 const char *cleave__hgp_notes(const struct cleave_hgp *hgp, struct cleave_arena *arena)
 {
     const struct cleave_scheme_input *input = hgp->input;
@@ -242,6 +269,7 @@ const char *cleave__hgp_notes(const struct cleave_hgp *hgp, struct cleave_arena 
         note(&notes, "no placement of whole keys keeps every shard within %.0f %% of its share%s\n",
              input->steer->epsilon * 100,
              input->steer->strict ? "" : "; this is the nearest (--strict splits keys)");
+    note_unmet(hgp, arena, &notes);
     uint32_t moved = 0;
     for (uint32_t g = 0; hgp->grouped && g < hgp->moves.groups.list.count; g++)
         moved += hgp->moves.shard[g] != hgp->moves.rule[g];

@@ -72,11 +72,11 @@ uint64_t cleave__keys_count(const struct cleave_key_space *space, const uint32_t
 /* The shard a vertex's rows live on: its own, or the default's. */
 uint32_t cleave__keys_shard(const struct cleave_key_space *space, const uint32_t *shard,
                             uint32_t vertex);
+/* marks[vertex] = 1 for those that a person pinned, tied or parted, else 0. */
+void cleave__keys_mark_ruled(const struct cleave_key_space *space, unsigned char *marks);
 /* The vertex that a selector means, when its column is its table's key; else CLEAVE_ABSENT. */
 uint32_t cleave__keys_selected(const struct cleave_key_space *space,
                                const struct cleave_selector *selector, struct cleave_arena *arena);
-/* marks[vertex] = 1 for those that a person pinned, tied or parted, else 0. */
-void cleave__keys_mark_ruled(const struct cleave_key_space *space, unsigned char *marks);
 /* Which column and value a selector means; false when the schema lacks them. Column CLEAVE_ABSENT:
  * the whole table. `value` borrows or lives in `arena`. */
 bool cleave__selector_find(const struct cleave_schema *schema,
