@@ -1,12 +1,13 @@
 /* Building the key space: vertices in order of first appearance, so that one workload gives one
  * hypergraph. A class whose key is often given as a range of integers gets interval vertices, cut
- * at quantiles of the constants. O(accesses). */
+ * at quantiles of the constants. A transaction of more than PINS_MAX keys is given up: no placement
+ * makes it local but one that gives up balance. O(accesses). */
 #include "tables/scheme/hgp/keys.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { INTERVALS_PER_SHARD = 64, INTERVALS_MIN = 1024, RUN_MAX = 4096 };
+enum { INTERVALS_PER_SHARD = 64, INTERVALS_MIN = 1024, RUN_MAX = 4096, PINS_MAX = 1000 };
 
 static uint32_t class_index(struct cleave_key_space *space, uint32_t table, uint32_t column)
 {
@@ -296,6 +297,8 @@ static bool gather_transactions(struct cleave_key_space *space)
                 space->kinds[t] = CLEAVE_TRANSACTION_LOST;
         }
         space->offsets[t + 1] = space->pins.count;
+        if (space->pins.count - space->offsets[t] > PINS_MAX)
+            space->kinds[t] = CLEAVE_TRANSACTION_LOST;
     }
     free(gather.stamp);
     return !gather.failed;
