@@ -10,7 +10,7 @@
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/progress.h"
-#include "model/output.h"
+#include "base/output.h"
 #include "report/json.h"
 #include "report/report.h"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cli/tables.h"
-#include "model/output.h"
+#include "base/output.h"
 
 enum { KEY_WHAT = 0x3000 };
 enum what { TRACE, DDL, ROWS, INSERTS, SIZES };

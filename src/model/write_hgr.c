@@ -4,7 +4,7 @@
 #include <stdbool.h>
 
 #include "cleave/hypergraph.h"
-#include "model/output.h"
+#include "base/output.h"
 
 static bool all_one(const int64_t *values, size_t count)
 {

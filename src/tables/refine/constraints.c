@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/input.h"
-#include "model/output.h"
+#include "base/output.h"
 
 enum { FILE_MAX = 16 << 20 };
 

@@ -1,7 +1,4 @@
-/* Lookup tables on disk: read whole, written whole or not at all.
- *
- * Writing: a temporary file beside the target, fsync, rename over it, fsync of the directory. A
- * target that is there but is no regular file (a device, a pipe) is written straight. */
+/* Lookup tables on disk: read whole, written whole or not at all (base/output.h). */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -11,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/output.h"
 #include "tables/route/image.h"
 
 static enum cleave_status io_error(struct cleave_error *error, const char *path, const char *what)
@@ -18,111 +16,15 @@ static enum cleave_status io_error(struct cleave_error *error, const char *path,
     return cleave_error_set(error, CLEAVE_IO, "%s: %s: %s", path, what, strerror(errno));
 }
 
-static bool write_all(int file, const uint8_t *bytes, size_t size)
-{
-    while (size) {
-        ssize_t n = write(file, bytes, size < SSIZE_MAX ? size : SSIZE_MAX);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0) {
-            if (n == 0)
-                errno = ENOSPC;
-            return false;
-        }
-        bytes += n;
-        size -= (size_t)n;
-    }
-    return true;
-}
-
-static enum cleave_status write_straight(const struct cleave_lookup *lookup, const char *path,
-                                         struct cleave_error *error)
-{
-    int file = open(path, O_WRONLY | O_CLOEXEC);
-    if (file < 0)
-        return io_error(error, path, "cannot open");
-    bool good = write_all(file, lookup->bytes, lookup->size);
-    int saved = errno;
-    if (close(file) != 0 && good) {
-        good = false;
-        saved = errno;
-    }
-    errno = saved;
-    return good ? CLEAVE_OK : io_error(error, path, "cannot write");
-}
-
-/* A new file in the target's directory; `name` has room for the target's length + 32. */
-static int open_beside(const char *target, char *name, size_t size)
-{
-    for (unsigned attempt = 0; attempt < 1000; attempt++) {
-        snprintf(name, size, "%s.%ld-%u.tmp", target, (long)getpid(), attempt);
-        int file = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (file >= 0 || errno != EEXIST)
-            return file;
-    }
-    return -1;
-}
-
-static void sync_directory(const char *target, char *scratch)
-{
-    strcpy(scratch, target);
-    char *slash = strrchr(scratch, '/');
-    if (slash)
-        slash[slash == scratch] = 0;
-    int directory = open(slash ? scratch : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (directory >= 0) {
-        (void)!fsync(directory); /* not all file systems can; the rename is done either way */
-        close(directory);
-    }
-}
-
-static enum cleave_status write_beside(const struct cleave_lookup *lookup, const char *path,
-                                       const char *target, struct cleave_error *error)
-{
-    size_t size = strlen(target) + 48;
-    char *name = malloc(size);
-    if (!name)
-        return cleave_error_set(error, CLEAVE_NO_MEMORY, "%s: out of memory", path);
-    enum cleave_status status = CLEAVE_OK;
-    int file = open_beside(target, name, size);
-    if (file < 0) {
-        status = io_error(error, path, "cannot create");
-        free(name);
-        return status;
-    }
-    struct stat old;
-    if (stat(target, &old) == 0)
-        (void)!fchmod(file, old.st_mode & 07777);
-    if (!write_all(file, lookup->bytes, lookup->size) || fsync(file) != 0)
-        status = io_error(error, path, "cannot write");
-    if (close(file) != 0 && status == CLEAVE_OK)
-        status = io_error(error, path, "cannot write");
-    if (status == CLEAVE_OK && rename(name, target) != 0)
-        status = io_error(error, path, "cannot replace");
-    if (status == CLEAVE_OK)
-        sync_directory(target, name);
-    else
-        unlink(name);
-    free(name);
-    return status;
-}
-
 enum cleave_status cleave__lookup_write(const struct cleave_lookup *lookup, const char *path,
                                         struct cleave_error *error)
 {
-    struct stat info;
-    if (stat(path, &info) != 0)
-        return write_beside(lookup, path, path, error);
-    if (S_ISDIR(info.st_mode))
-        return cleave_error_set(error, CLEAVE_IO, "%s: is a directory", path);
-    if (!S_ISREG(info.st_mode))
-        return write_straight(lookup, path, error);
-    char *target = realpath(path, NULL); /* a symbolic link stays one */
-    if (!target)
-        return io_error(error, path, "cannot resolve");
-    enum cleave_status status = write_beside(lookup, path, target, error);
-    free(target);
-    return status;
+    struct cleave__output output;
+    enum cleave_status status = cleave__output_open(&output, path, error);
+    if (status)
+        return status;
+    fwrite(lookup->bytes, 1, lookup->size, output.file); /* commit tells what went wrong */
+    return cleave__output_commit(&output, error);
 }
 
 /* Fills the buffer; `*got` is less at the end of the file. */
