@@ -193,6 +193,26 @@ static void calendar_is_gapless(void **state)
     cleave__arena_free(&arena);
 }
 
+/* Any 64-bit number may stand in a damaged file as a date, a time or a timestamp. */
+static void print_extremes(void **state)
+{
+    (void)state;
+    static const enum cleave_type types[] = {CLEAVE_TYPE_DATE, CLEAVE_TYPE_TIMESTAMP,
+                                             CLEAVE_TYPE_TIME, CLEAVE_TYPE_INTEGER,
+                                             CLEAVE_TYPE_BOOLEAN};
+    static const int64_t numbers[] = {
+        INT64_MIN, INT64_MIN + 1, INT64_MIN + 2, INT64_MAX, INT64_MAX - 1, -86400000000, -1, 0};
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+        for (size_t n = 0; n < sizeof numbers / sizeof *numbers; n++) {
+            struct cleave_value value = {.kind = CLEAVE_INTEGER, .integer = numbers[n]};
+            char text[100];
+            int length = cleave__value_print(&value, types[t], text, sizeof text);
+            assert_true(length > 0 && length < (int)sizeof text);
+            assert_int_equal(length, strlen(text));
+        }
+    }
+}
+
 static void print_is_bounded(void **state)
 {
     (void)state;
@@ -339,6 +359,7 @@ int main(void)
         cmocka_unit_test(dates),
         cmocka_unit_test(calendar_is_gapless),
         cmocka_unit_test(print_is_bounded),
+        cmocka_unit_test(print_extremes),
         cmocka_unit_test(mixed_order),
         cmocka_unit_test(properties),
     };

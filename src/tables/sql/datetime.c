@@ -69,6 +69,13 @@ static int64_t floor_divide(int64_t a, int64_t b)
     return a / b - (a % b < 0);
 }
 
+/* What floor_divide leaves, 0 .. b - 1; never overflows. */
+static int64_t floor_rest(int64_t a, int64_t b)
+{
+    int64_t rest = a % b;
+    return rest < 0 ? rest + b : rest;
+}
+
 /* Days from 1970-01-01; year 0 is 1 BC. */
 static int64_t day_number(int64_t year, int64_t month, int64_t day)
 {
@@ -301,7 +308,7 @@ void cleave__date_print(int64_t microseconds, char *buffer)
     if (print_infinite(microseconds, buffer))
         return;
     int64_t day = floor_divide(microseconds, CLEAVE_DAY_US);
-    if (microseconds - day * CLEAVE_DAY_US != 0) { /* a bound that is no whole day */
+    if (floor_rest(microseconds, CLEAVE_DAY_US) != 0) { /* a bound that is no whole day */
         cleave__timestamp_print(microseconds, buffer);
         return;
     }
@@ -312,7 +319,7 @@ void cleave__date_print(int64_t microseconds, char *buffer)
 void cleave__time_print(int64_t microseconds, char *buffer)
 {
     int64_t seconds = floor_divide(microseconds, 1000000);
-    int64_t fraction = microseconds - seconds * 1000000;
+    int64_t fraction = floor_rest(microseconds, 1000000);
     int length = sprintf(buffer, "%02lld:%02d:%02d", (long long)(seconds / 3600),
                          (int)(seconds / 60 % 60), (int)(seconds % 60));
     if (fraction) {
@@ -328,11 +335,10 @@ void cleave__timestamp_print(int64_t microseconds, char *buffer)
     if (print_infinite(microseconds, buffer))
         return;
     int64_t day = floor_divide(microseconds, CLEAVE_DAY_US);
-    /* unsigned: day * DAY may lie just below int64, the difference never does */
-    uint64_t rest = (uint64_t)microseconds - (uint64_t)day * (uint64_t)CLEAVE_DAY_US;
+    int64_t rest = floor_rest(microseconds, CLEAVE_DAY_US);
     int length = print_day(day, buffer, &bc);
     buffer[length++] = ' ';
-    cleave__time_print((int64_t)rest, buffer + length);
+    cleave__time_print(rest, buffer + length);
     if (bc)
         strcat(buffer, " BC");
 }
