@@ -176,9 +176,11 @@ static bool note_name(char **name, struct cleave_span given)
     if (given.length == 0 || given.text[0] == '[' ||
         (*name && strlen(*name) == given.length && memcmp(*name, given.text, given.length) == 0))
         return true;
-    char *copy = strndup(given.text, given.length);
+    char *copy = malloc(given.length + 1); /* a span ends without a NUL: no string function */
     if (!copy)
         return false;
+    memcpy(copy, given.text, given.length);
+    copy[given.length] = 0;
     free(*name);
     *name = copy;
     return true;
