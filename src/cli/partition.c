@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/output.h"
 #include "cleave/partition.h"
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/progress.h"
-#include "base/output.h"
 #include "report/json.h"
 #include "report/report.h"
 

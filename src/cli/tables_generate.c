@@ -2,8 +2,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "cli/tables.h"
 #include "base/output.h"
+#include "cli/tables.h"
 
 enum { KEY_WHAT = 0x3000 };
 enum what { TRACE, DDL, ROWS, INSERTS, SIZES };

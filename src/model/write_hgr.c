@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <stdbool.h>
 
-#include "cleave/hypergraph.h"
 #include "base/output.h"
+#include "cleave/hypergraph.h"
 
 static bool all_one(const int64_t *values, size_t count)
 {
