@@ -139,7 +139,7 @@ static double price(const struct cleave_scheme_input *input, const struct candid
     bool keyed = false;
     for (uint32_t t = 0; t < input->schema->table_count; t++)
         keyed |= candidate->design.tables[t].key != CLEAVE_ABSENT;
-    double cost = 2.0 * (double)candidate->unseen + (double)candidate->seen;
+    double cost = 4.0 * (double)candidate->unseen + (double)candidate->seen;
     return keyed ? cost : cost * 1.1 + 1;
 }
 
