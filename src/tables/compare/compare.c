@@ -33,7 +33,6 @@ static enum cleave_status run_scheme(const struct cleave_case *kase,
 /* ---- the recount ---- */
 
 struct recount {
-    const struct cleave_case *kase;
     struct cleave_comparison *comparison;
     struct cleave_oracle *oracle;
     const struct cleave_layout **layouts;
@@ -100,7 +99,7 @@ static enum cleave_status verify(const struct cleave_case *kase,
                                  const struct cleave_progress *progress, struct cleave_error *error)
 {
     uint32_t count = comparison->result_count;
-    struct recount recount = {.kase = kase, .comparison = comparison, .progress = progress};
+    struct recount recount = {.comparison = comparison, .progress = progress};
     recount.total = kase->kept_train.list.count + kase->kept_held_out.list.count;
     if (recount.total == 0)
         return CLEAVE_OK;

@@ -96,11 +96,9 @@ static bool count_boxes(const struct cleave_workload *workload, struct cleave_pr
 }
 
 /* Bytes that are equal exactly for equal values; integral NUMBERs as INTEGERs. */
-static uint32_t value_key(uint32_t column, const struct cleave_value *value, unsigned char *buffer,
-                          size_t size)
+static uint32_t value_key(uint32_t column, const struct cleave_value *value, unsigned char *buffer)
 {
     uint64_t hash = cleave__value_hash(value);
-    (void)size;
     memcpy(buffer, &column, sizeof column);
     memcpy(buffer + sizeof column, &hash, sizeof hash);
     return sizeof column + sizeof hash;
@@ -132,7 +130,7 @@ static bool count_columns(const struct cleave_workload *workload, struct cleave_
                 if (!cleave__range_is_point(range))
                     continue;
                 unsigned char key[16];
-                uint32_t length = value_key(number, &range->low, key, sizeof key);
+                uint32_t length = value_key(number, &range->low, key);
                 uint32_t before = distinct.count;
                 ok = cleave__intern_add(&distinct, key, length) != CLEAVE_INTERN_NONE;
                 column->distinct += distinct.count > before;
@@ -293,11 +291,6 @@ static void join_equal_columns(struct cleave_profile *profile, const struct evid
 
 /* ---- derived keys ---- */
 
-static const char *copy_text(struct cleave_arena *arena, const char *text, size_t length)
-{
-    return cleave__arena_copy(arena, text, length);
-}
-
 /* Splits text around its last run of digits (leading zeroes belong to the run). */
 static bool digit_run(const struct cleave_value *value, size_t *start, size_t *end)
 {
@@ -420,9 +413,9 @@ static bool learn_derivations(const struct cleave_workload *workload,
                 struct cleave_value sample = {CLEAVE_TEXT, 0, 0, derivation.prefix};
                 sample.length = (uint32_t)strlen(derivation.prefix);
                 digit_run(&sample, &start, &end);
-                derivation.prefix = copy_text(&profile->arena, sample.text, start);
+                derivation.prefix = cleave__arena_copy(&profile->arena, sample.text, start);
                 derivation.suffix =
-                    copy_text(&profile->arena, sample.text + end, sample.length - end);
+                    cleave__arena_copy(&profile->arena, sample.text + end, sample.length - end);
                 ok = derivation.prefix && derivation.suffix && CLEAVE_PUSH(&found, derivation);
             }
         }

@@ -352,9 +352,7 @@ static void set_sizes(struct cleave_key_space *space)
             continue;
         uint32_t c = space->class_of_table[t];
         if (c == CLEAVE_ABSENT) {
-            if (space->design->tables[t].replicated)
-                space->size_copied += size;
-            else
+            if (!space->design->tables[t].replicated)
                 space->size_total += size;
             continue;
         }

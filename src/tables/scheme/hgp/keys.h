@@ -42,7 +42,6 @@ struct cleave_key_space {
     CLEAVE_VECTOR(uint32_t) pins;
     unsigned char *kinds;      /* [transactions] */
     double size_total;         /* of all placed tables, unseen rows included */
-    double size_copied;        /* of replicated tables, one copy */
     struct cleave_arena arena; /* values that rules name */
 };
 
