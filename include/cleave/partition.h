@@ -1,7 +1,7 @@
 /* The partitioner, usable alone: a hypergraph in, a block for every vertex out.
  *
- * Objectives: CUT (sum of weights of nets that touch more than one block) and KM1
- * (sum over nets of weight * (blocks touched - 1)). */
+ * Objectives, each a sum over the nets that touch more than one block: CUT (weight), KM1 (weight *
+ * (blocks touched - 1)) and SOED, the sum of external degrees (weight * blocks touched). */
 #ifndef CLEAVE_PARTITION_H
 #define CLEAVE_PARTITION_H
 
@@ -11,14 +11,21 @@
 #include "cleave/hypergraph.h"
 #include "cleave/progress.h"
 
-enum cleave_objective { CLEAVE_CUT, CLEAVE_KM1 };
+enum cleave_objective { CLEAVE_CUT, CLEAVE_KM1, CLEAVE_SOED };
+
+/* How much work an answer is worth. */
+enum cleave_preset { CLEAVE_DEFAULT, CLEAVE_FAST, CLEAVE_QUALITY };
 
 /* Zero-initialise, then set what matters. All pointers are borrowed for the call. */
 struct cleave_partition_options {
     uint32_t blocks;        /* k, 1..; required */
     double epsilon;         /* allowed overweight of a block, each constraint; 0.03 is usual */
     const double *epsilons; /* [W], per constraint; NULL: `epsilon` for all */
+    /* [W]: allowed underweight of a block, 0..1, each constraint: it carries at least
+     * (1 - underweight) * floor(share * total). NULL: no lower bound. */
+    const double *underweight;
     enum cleave_objective objective;
+    enum cleave_preset preset;
     const char *
         placer; /* registry name ("multilevel", "hash", "range", "round-robin"); NULL: multilevel */
     const double *target_share; /* [blocks], positive, any scale; NULL: equal shares */
@@ -30,19 +37,22 @@ struct cleave_partition_options {
     const uint32_t *together; /* [vertices]: vertices of one non-zero number stay together; NULL */
     const uint32_t (*apart)[2]; /* pairs kept in different blocks */
     uint32_t apart_count;
-    uint32_t starts; /* independent tries, best kept; 0: the preset's own number */
+    uint32_t starts;  /* independent tries, best kept; 0: the preset's own number */
+    uint32_t threads; /* that work at the same time, the caller's included; 0: 1. Same answer */
     uint64_t seed;
     const struct cleave_progress *progress; /* NULL: silent, not stoppable */
 };
 
 struct cleave_partition_result {
-    int64_t cut, km1;
+    int64_t cut, km1, soed;
     double imbalance[CLEAVE_WEIGHTS_MAX]; /* max over blocks of weight / (share * total) - 1 */
-    bool balanced; /* every block within (1 + epsilon) * ceil(share * total), each constraint */
+    bool balanced; /* every block within (1 + epsilon) * ceil(share * total), each constraint, and
+                      none under its lower bound */
     double seconds;
 };
 
-/* Fills block[vertices]. The same seed gives the same answer on any machine. When no placement
+/* Fills block[vertices]. The same seed gives the same answer on any machine, with
+ * any number of threads. When no placement
  * found keeps every block within its limit, `block` holds the nearest one, `result->balanced` is
  * false and the status is CLEAVE_UNSATISFIABLE with a message that says what is over by how much.
  * `result` may be NULL. Never an empty block when blocks <= vertices that are free to move. */

@@ -15,6 +15,8 @@ int64_t cleave__measure_cut(const struct cleave_hypergraph *hypergraph, const ui
 int64_t cleave__measure_km1(const struct cleave_hypergraph *hypergraph, const uint32_t *block,
                             uint32_t blocks, uint32_t *mark);
 
+/* Sum over nets cut of weight * blocks touched is cut + km1: no function of its own. */
+
 /* weight[b * W + c]: what block b carries in constraint c. */
 void cleave__measure_weights(const struct cleave_hypergraph *hypergraph, const uint32_t *block,
                              uint32_t blocks, int64_t *weight);

@@ -11,6 +11,8 @@
 #include "model/measures.h"
 #include "place/placer.h"
 
+enum { THREADS_MAX = 256 };
+
 double cleave__request_share(const struct cleave__request *request, uint32_t b)
 {
     return request->options->target_share ? request->options->target_share[b] : 1;
@@ -42,8 +44,17 @@ static enum cleave_status check_options(const struct cleave_hypergraph *h,
         if (!(e >= 0 && e <= 1e9))
             return cleave_error_set(error, bad, "epsilon is %g: must be 0 or more", e);
     }
-    if (o->objective != CLEAVE_CUT && o->objective != CLEAVE_KM1)
+    if ((unsigned)o->objective > CLEAVE_SOED)
         return cleave_error_set(error, bad, "unknown objective %d", (int)o->objective);
+    if ((unsigned)o->preset > CLEAVE_QUALITY)
+        return cleave_error_set(error, bad, "unknown preset %d", (int)o->preset);
+    if (o->threads > THREADS_MAX)
+        return cleave_error_set(error, bad, "%u threads: at most %d", o->threads, THREADS_MAX);
+    for (uint32_t c = 0; o->underweight && c < h->weights; c++) {
+        if (!(o->underweight[c] >= 0 && o->underweight[c] <= 1))
+            return cleave_error_set(error, bad, "underweight is %g: must be 0 to 1",
+                                    o->underweight[c]);
+    }
     for (uint32_t b = 0; o->target_share && b < o->blocks; b++) {
         if (!(o->target_share[b] > 1e-100 && o->target_share[b] < 1e100))
             return cleave_error_set(error, bad, "target share of block %u is %g: must be positive",
@@ -132,6 +143,7 @@ static enum cleave_status measure(const struct cleave__request *request, const u
     struct cleave_partition_result r = {.balanced = true};
     r.cut = cleave__measure_cut(h, block);
     r.km1 = cleave__measure_km1(h, block, k, mark);
+    r.soed = r.cut + r.km1;
     cleave__measure_weights(h, block, k, weight);
     double whole = cleave__request_share_sum(request);
     for (uint32_t c = 0; c < W; c++) {

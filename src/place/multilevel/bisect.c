@@ -262,7 +262,7 @@ static enum cleave_status divide(struct cleave__search *search, const struct cle
         struct cleave_arena_mark inner = cleave__arena_mark(arena);
         uint32_t *back;
         const struct cleave__level *part = cleave__level_extract(
-            arena, level, side, which, target->objective == CLEAVE_KM1, &back);
+            arena, level, side, which, target->objective != CLEAVE_CUT, &back);
         status = CLEAVE_NO_MEMORY;
         if (part) {
             for (uint32_t v = 0; v < part->vertices && vertex; v++)

@@ -53,13 +53,14 @@ static void shift(struct exact *x, struct cleave__score *score, uint32_t v, uint
         uint32_t e = l->incident[j];
         uint32_t *count = &x->pins[(size_t)e * x->target->blocks + b];
         int64_t price = l->net_weight[e];
-        bool km1 = x->target->objective == CLEAVE_KM1;
+        int64_t first = x->target->objective == CLEAVE_SOED ? 2 * price : price;
+        int64_t further = x->target->objective == CLEAVE_CUT ? 0 : price;
         if (in && (*count)++ == 0) {
             uint32_t n = ++x->touched[e];
-            score->cost += n == 2 || (km1 && n > 2) ? price : 0;
+            score->cost += n == 2 ? first : n > 2 ? further : 0;
         } else if (!in && --*count == 0) {
             uint32_t n = x->touched[e]--;
-            score->cost -= n == 2 || (km1 && n > 2) ? price : 0;
+            score->cost -= n == 2 ? first : n > 2 ? further : 0;
         }
     }
     x->block[v] = in ? b : CLEAVE__NONE;

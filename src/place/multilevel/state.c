@@ -34,13 +34,23 @@ static uint32_t pin_leaves(struct cleave__state *s, uint32_t e, uint32_t b)
     return before;
 }
 
+static bool counts_cut(const struct cleave__state *s)
+{
+    return s->target->objective != CLEAVE_KM1;
+}
+
+static bool counts_km1(const struct cleave__state *s)
+{
+    return s->target->objective != CLEAVE_CUT;
+}
+
 static int64_t net_cost(const struct cleave__state *s, uint32_t e)
 {
     int64_t touched = s->used[e];
     if (touched <= 1)
         return 0;
-    return s->target->objective == CLEAVE_CUT ? s->level->net_weight[e]
-                                              : s->level->net_weight[e] * (touched - 1);
+    int64_t w = s->level->net_weight[e];
+    return (counts_cut(s) ? w : 0) + (counts_km1(s) ? w * (touched - 1) : 0);
 }
 
 static bool counts_apart(const struct cleave__state *s, uint32_t b)
@@ -51,19 +61,19 @@ static bool counts_apart(const struct cleave__state *s, uint32_t b)
 static void fill_row(const struct cleave__state *s, uint32_t v, int64_t *row)
 {
     const struct cleave__level *l = s->level;
-    bool cut = s->target->objective == CLEAVE_CUT;
+    bool cut = counts_cut(s), km1 = counts_km1(s);
     uint32_t own = s->block[v];
     memset(row, 0, s->target->blocks * sizeof *row);
     for (uint64_t j = l->vertex_offset[v]; j < l->vertex_offset[v + 1]; j++) {
         uint32_t e = l->incident[j];
         uint32_t others = (uint32_t)(l->net_offset[e + 1] - l->net_offset[e]) - 1;
         const struct cleave__slot *slot = s->slot + l->net_offset[e];
-        if (cut && s->used[e] > 2)
+        if (!km1 && s->used[e] > 2)
             continue;
         for (uint32_t i = 0; i < s->used[e]; i++) {
             uint32_t count = slot[i].count - (slot[i].block == own);
-            if (cut ? count == others : count > 0)
-                row[slot[i].block] += l->net_weight[e];
+            row[slot[i].block] +=
+                ((km1 && count > 0) + (cut && count == others)) * l->net_weight[e];
         }
     }
 }
@@ -173,7 +183,7 @@ void cleave__state_move(struct cleave__state *s, uint32_t v, uint32_t to, cleave
     uint32_t from = s->block[v], W = l->weights;
     if (from == to)
         return;
-    bool cut = s->target->objective == CLEAVE_CUT;
+    bool cut = counts_cut(s), km1 = counts_km1(s);
     s->score.overload += cleave__state_overload_delta(s, v, to);
     if (l->apart_offset)
         s->score.conflicts += cleave__state_conflict_delta(s, v, to);
@@ -207,7 +217,8 @@ void cleave__state_move(struct cleave__state *s, uint32_t v, uint32_t to, cleave
                 change_all(s, e, v, to, w, touched, context);
             else if (met + 2 == size)
                 change_one(s, e, v, to, false, w, touched, context);
-        } else {
+        }
+        if (km1) {
             if (left == 0)
                 change_all(s, e, v, from, -w, touched, context);
             else if (left == 1)

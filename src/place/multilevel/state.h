@@ -2,8 +2,8 @@
  * it costs and what it violates, all kept up to date by cleave__state_move.
  *
  * Affinity. affinity(v, b) is, under km1, the weight of v's nets that have another pin in b; under
- * cut, the weight of v's nets whose other pins are all in b. Under either, moving v from its block
- * a to b lowers the cost by affinity(v, b) - affinity(v, a). A move changes the affinity of others
+ * cut, the weight of v's nets whose other pins are all in b; under soed the sum of both, as the
+ * objective is. Under each, moving v from its block a to b lowers the cost by affinity(v, b) - affinity(v, a). A move changes the affinity of others
  * only where a net's pin count passes 0, 1 (km1) or all, all but one (cut), which keeps updates
  * cheap; this holds for v's own row without exception, since it never depends on v's block.
  *
