@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "place/multilevel/heap.h"
+#include "place/multilevel/patience.h"
 #include "place/multilevel/search.h"
 
 enum { SEEDS = 16 };
@@ -23,74 +24,47 @@ struct fm {
     bool *locked;
     struct move *log;
     uint32_t moves;
+    uint32_t *waiting; /* [vertices]: touched by the move under way, not queued yet */
+    bool *waits;
+    uint32_t wait;
 };
-
-static int64_t upper_bound(const struct cleave__state *s, uint32_t u)
-{
-    uint32_t k = s->target->blocks, own = s->block[u];
-    const int64_t *row = s->affinity + (size_t)u * k;
-    int64_t most = 0;
-    for (uint32_t b = 0; b < k; b++) {
-        if (b != own && row[b] > most)
-            most = row[b];
-    }
-    return most - row[own];
-}
 
 static void touch(void *context, uint32_t u, uint32_t b, int64_t delta)
 {
     struct fm *fm = context;
-    const struct cleave__state *s = fm->state;
+    struct cleave__state *s = fm->state;
     if (fm->locked[u] || s->level->fixed[u] != CLEAVE_FREE)
         return;
     if (!cleave__heap_has(&fm->heap, u)) {
-        cleave__heap_set(&fm->heap, u, upper_bound(s, u));
+        /* Its gain is asked for when the move is over and all counts agree. */
+        if (!fm->waits[u])
+            fm->waiting[fm->wait++] = u;
+        fm->waits[u] = true;
         return;
     }
-    if (b == s->block[u]) {
+    const int64_t *row = cleave__state_held(s, u);
+    uint32_t own = s->block[u];
+    if (b == own) {
         if (delta < 0)
             cleave__heap_set(&fm->heap, u, fm->heap.key[u] - delta);
     } else if (delta > 0) {
-        const int64_t *row = s->affinity + (size_t)u * s->target->blocks;
-        if (row[b] - row[s->block[u]] > fm->heap.key[u])
-            cleave__heap_set(&fm->heap, u, row[b] - row[s->block[u]]);
+        int64_t key = row ? row[b] - row[own] : fm->heap.key[u] + delta;
+        if (key > fm->heap.key[u])
+            cleave__heap_set(&fm->heap, u, key);
     }
 }
 
-/* When to give up: the gains so far make it unlikely that the search ever climbs back. */
-struct patience {
-    double count, mean, squares;
-    double enough;
-};
-
-static void patience_reset(struct patience *p)
-{
-    p->count = p->mean = p->squares = 0;
-}
-
-static bool patience_over(struct patience *p, double gain)
-{
-    p->count++;
-    double d = gain - p->mean;
-    p->mean += d / p->count;
-    p->squares += d * (gain - p->mean);
-    if (p->count < p->enough)
-        return false;
-    double variance = p->squares / (p->count - 1);
-    return p->mean < 0 ? p->count * p->mean * p->mean > variance : p->count > 10 * p->enough + 200;
-}
-
 static void local_search(struct fm *fm, const uint32_t *seed, uint32_t seeds,
-                         struct patience *patience)
+                         struct cleave__patience *patience)
 {
     struct cleave__state *s = fm->state;
     for (uint32_t i = 0; i < seeds; i++) {
         if (!fm->locked[seed[i]])
-            cleave__heap_set(&fm->heap, seed[i], upper_bound(s, seed[i]));
+            cleave__heap_set(&fm->heap, seed[i], cleave__state_most_gain(s, seed[i]));
     }
     uint32_t best = fm->moves;
     struct cleave__score best_score = s->score;
-    patience_reset(patience);
+    cleave__patience_reset(patience);
     while (fm->heap.count) {
         uint32_t v = fm->heap.item[0];
         int64_t gain = 0;
@@ -108,11 +82,15 @@ static void local_search(struct fm *fm, const uint32_t *seed, uint32_t seeds,
         fm->locked[v] = true;
         fm->log[fm->moves++] = (struct move){v, s->block[v]};
         cleave__state_move(s, v, to, touch, fm);
+        for (; fm->wait; fm->waits[fm->waiting[fm->wait]] = false) {
+            uint32_t u = fm->waiting[--fm->wait];
+            cleave__heap_set(&fm->heap, u, cleave__state_most_gain(s, u));
+        }
         if (cleave__score_less(&s->score, &best_score)) {
             best = fm->moves;
             best_score = s->score;
-            patience_reset(patience);
-        } else if (patience_over(patience, (double)gain)) {
+            cleave__patience_reset(patience);
+        } else if (cleave__patience_over(patience, (double)gain)) {
             break;
         }
     }
@@ -135,12 +113,12 @@ enum cleave_status cleave__refine_fm(struct cleave__search *search, struct cleav
     fm.locked = cleave__arena_array(&search->arena, n, sizeof *fm.locked);
     fm.log = cleave__arena_array(&search->arena, n, sizeof *fm.log);
     uint32_t *seed = cleave__arena_array(&search->arena, n, sizeof *seed);
-    if (!fm.locked || !fm.log || !seed || !cleave__heap_init(&fm.heap, &search->arena, n))
+    fm.waiting = cleave__arena_array(&search->arena, n, sizeof *fm.waiting);
+    fm.waits = cleave__arena_zalloc(&search->arena, n * sizeof *fm.waits);
+    if (!fm.locked || !fm.log || !seed || !fm.waiting || !fm.waits || !cleave__heap_init(&fm.heap, &search->arena, n))
         goto done;
     status = CLEAVE_OK;
-    struct patience patience = {.enough = 8};
-    for (uint32_t i = n; i > 1; i /= 3) /* a logarithm that is the same on every machine */
-        patience.enough++;
+    struct cleave__patience patience = cleave__patience_for(n);
     for (uint32_t round = 0; round < rounds; round++) {
         struct cleave__score before = state->score;
         memset(fm.locked, 0, n * sizeof *fm.locked);

@@ -3,20 +3,45 @@
  * V-cycle); with two, only vertices that both keep together, so that the coarsest level holds just
  * what they disagree on (recombination). */
 #include <string.h>
+#include <stdlib.h>
 
-#include "place/multilevel/search.h"
+#include "place/multilevel/two.h"
 
-enum { LEVELS_MAX = 60, TABU_WORK = 500000 };
+enum { LEVELS_MAX = 60 };
 
 enum cleave_status cleave__refine(struct cleave__search *search, struct cleave__state *state)
 {
     enum cleave_status status = cleave__rebalance(search, state);
     if (!status)
-        status = cleave__refine_labels(search, state, state->affinity ? 2 : 8);
-    if (!status && state->affinity)
-        status = cleave__refine_fm(search, state, 8);
+        status = cleave__refine_labels(search, state, 2);
+    if (!status)
+        status = cleave__refine_fm(search, state, search->effort.fm_rounds);
     if (!status && !cleave__score_sound(&state->score))
         status = cleave__rebalance(search, state);
+    return status;
+}
+
+static enum cleave_status refine_two(struct cleave__search *search,
+                                     const struct cleave__level *level,
+                                     const struct cleave__target *target, bool coarsest, uint32_t *block)
+{
+    struct cleave_arena_mark mark = cleave__arena_mark(&search->arena);
+    struct cleave__two two;
+    enum cleave_status status = CLEAVE_NO_MEMORY;
+    if (cleave__two_init(&two, &search->arena, level, target, block))
+        status = cleave__two_repair(search, &two);
+    if (!status)
+        status = cleave__two_refine(search, &two, search->effort.fm_rounds);
+    if (!status && coarsest && getenv("TB")) {
+        struct cleave__state state;
+        if (cleave__state_init(&state, &search->arena, level, target, block, cleave__full_room(level, 2))) {
+        uint64_t most = 50 + 20 * (uint64_t)level->vertices, steps = cleave__tabu_iterations(level, target, search->effort.tabu_work);
+        status = cleave__refine_tabu(search, &state, steps < most ? steps : most);
+        cleave__two_recount(&two);}
+    }
+    if (!status)
+        status = cleave__two_repair(search, &two);
+    cleave__arena_rewind(&search->arena, mark);
     return status;
 }
 
@@ -25,15 +50,18 @@ static enum cleave_status refine_level(struct cleave__search *search,
                                        const struct cleave__target *target, bool coarsest,
                                        uint32_t *block)
 {
+    if (!getenv("GEN") && target->blocks == 2 && !level->home)
+        return refine_two(search, level, target, coarsest, block);
     struct cleave_arena_mark mark = cleave__arena_mark(&search->arena);
     struct cleave__state state;
     enum cleave_status status = CLEAVE_NO_MEMORY;
+    size_t full = cleave__full_room(level, target->blocks);
+    uint64_t steps = coarsest ? cleave__tabu_iterations(level, target, search->effort.tabu_work) : 0;
     if (cleave__state_init(&state, &search->arena, level, target, block,
-                           cleave__affinity_fits(level, target->blocks)))
+                           steps || full < search->room ? full : search->room))
         status = cleave__refine(search, &state);
-    if (!status && coarsest && state.affinity) {
-        uint64_t steps = cleave__tabu_iterations(&state, TABU_WORK),
-                 most = 50 + 20 * level->vertices;
+    if (!status && steps) {
+        uint64_t most = 50 + 20 * (uint64_t)level->vertices;
         status = cleave__refine_tabu(search, &state, steps < most ? steps : most);
     }
     cleave__arena_rewind(&search->arena, mark);

@@ -6,6 +6,7 @@
  * for small instances tabu search, and branch and bound for tiny ones; vector bin packing when
  * nothing so far is balanced. */
 #include <string.h>
+#include <stdlib.h>
 
 #include "place/multilevel/problem.h"
 #include "place/multilevel/search.h"
@@ -61,7 +62,7 @@ static enum cleave_status consider(struct driver *d)
     struct cleave_arena_mark mark = cleave__arena_mark(&d->search.arena);
     struct cleave__state state;
     bool ok = cleave__state_init(&state, &d->search.arena, level_of(d), &d->problem.target,
-                                 d->block, false);
+                                 d->block, 0);
     struct cleave__score score = state.score;
     bool affordable = ok && state.moved <= d->problem.target.budget;
     cleave__arena_rewind(&d->search.arena, mark);
@@ -90,14 +91,12 @@ static uint32_t coarsest_size(const struct driver *d)
 
 static enum cleave_status tabu(struct driver *d, uint64_t work)
 {
-    if (!cleave__affinity_fits(level_of(d), blocks_of(d)))
-        return CLEAVE_OK;
     struct cleave_arena_mark mark = cleave__arena_mark(&d->search.arena);
     struct cleave__state state;
     enum cleave_status status = CLEAVE_NO_MEMORY;
     if (cleave__state_init(&state, &d->search.arena, level_of(d), &d->problem.target, d->block,
-                           true)) {
-        uint64_t steps = cleave__tabu_iterations(&state, work);
+                           cleave__full_room(level_of(d), blocks_of(d)))) {
+        uint64_t steps = cleave__tabu_iterations(level_of(d), &d->problem.target, work);
         status = cleave__refine_tabu(&d->search, &state,
                                      steps < TABU_STEPS_MAX ? steps : TABU_STEPS_MAX);
         if (!status)
@@ -166,8 +165,7 @@ static enum cleave_status try_exact(struct driver *d, bool *proven)
     struct cleave__state state;
     memcpy(d->block, d->pool[0].block, block_bytes(d));
     enum cleave_status status = CLEAVE_NO_MEMORY;
-    if (cleave__state_init(&state, &d->search.arena, level_of(d), &d->problem.target, d->block,
-                           false))
+    if (cleave__state_init(&state, &d->search.arena, level_of(d), &d->problem.target, d->block, 0))
         status = cleave__exact(&d->search, &state, EXACT_NODES, proven);
     cleave__arena_rewind(&d->search.arena, mark);
     return status ? status : consider(d);
@@ -181,7 +179,7 @@ static enum cleave_status pack(struct driver *d)
     memcpy(d->block, d->pool[0].block, block_bytes(d));
     enum cleave_status status = CLEAVE_NO_MEMORY;
     if (cleave__state_init(&state, &d->search.arena, level_of(d), &d->problem.target, d->block,
-                           cleave__affinity_fits(level_of(d), blocks_of(d)))) {
+                           d->search.room)) {
         status = cleave__pack(&d->search, &state);
         if (!status)
             status = cleave__refine(&d->search, &state);
@@ -221,7 +219,8 @@ static enum cleave_status search_all(struct driver *d)
         cleave__random_seed(&d->search.random,
                             cleave__mix64(d->options->seed + 1) ^ cleave__mix64((uint64_t)s + 77));
         status = start_fresh(d);
-        if (!status && s == 0 && d->pooled && level_of(d)->vertices <= EXACT_VERTICES_MAX)
+        if (!status && s == 0 && d->pooled && level_of(d)->vertices <= EXACT_VERTICES_MAX &&
+            !d->problem.target.floor)
             status = try_exact(d, &proven);
         if (proven)
             return status;
@@ -243,7 +242,7 @@ static enum cleave_status search_all(struct driver *d)
     }
     if (!status && d->pooled && !cleave__score_sound(&d->pool[0].score)) {
         status = pack(d);
-        if (!status)
+        if (!status && moves <= 4000000)
             status = tabu(d, 2 * tabu_work);
     }
     return status;
@@ -270,6 +269,8 @@ enum cleave_status cleave__place_multilevel(const struct cleave__request *reques
     const struct cleave_hypergraph *h = request->hypergraph;
     struct driver d = {.options = request->options};
     d.search.progress = request->options->progress;
+    d.search.effort = (struct cleave__effort){getenv("BP") ? (uint32_t)atoi(getenv("BP")) : 4, getenv("AT") ? (uint32_t)atoi(getenv("AT")) : 6, getenv("FM") ? (uint32_t)atoi(getenv("FM")) : 8, 500000};
+    d.search.room = 16 * (size_t)h->net_offset[h->nets] + 24 * (size_t)h->vertices + (1 << 18);
     cleave__random_seed(&d.search.random, request->options->seed);
     enum cleave_status status = CLEAVE_NO_MEMORY;
     if (h->vertices == 0)

@@ -26,9 +26,11 @@ static void consider(const struct cleave__state *s, const int64_t *weight, uint3
     *overload = 0;
     *fill = 0;
     for (uint32_t c = 0; c < W; c++) {
-        int64_t limit = s->target->limit[(size_t)b * W + c], before = weight[(size_t)b * W + c];
+        size_t at = (size_t)b * W + c;
+        int64_t limit = s->target->limit[at], before = weight[at];
         int64_t after = before + s->level->weight[(size_t)v * W + c];
-        *overload += cleave__excess(after, limit) - cleave__excess(before, limit);
+        *overload += cleave__violation(s->target, at, after) -
+                     cleave__violation(s->target, at, before);
         double full = (double)after / (double)(limit > 0 ? limit : 1);
         if (full > *fill)
             *fill = full;

@@ -49,6 +49,17 @@ static bool overloaded(const struct cleave__state *s, uint32_t b)
     return false;
 }
 
+/* Is a block under its floor? */
+static bool wanting(const struct cleave__state *s)
+{
+    size_t cells = (size_t)s->target->blocks * s->level->weights;
+    for (size_t at = 0; at < cells && s->target->floor; at++) {
+        if (s->weight[at] < s->target->floor[at])
+            return true;
+    }
+    return false;
+}
+
 /* A block with too few vertices takes, each time, the one that costs least. */
 static void fill_missing(struct cleave__state *s)
 {
@@ -111,7 +122,7 @@ static void separate(struct cleave__state *s)
 }
 
 /* The move of v that removes overload most cheaply; CLEAVE__NONE when none removes any. */
-static uint32_t cheapest(const struct cleave__state *s, uint32_t v, double *rating)
+static uint32_t cheapest(struct cleave__state *s, uint32_t v, double *rating)
 {
     uint32_t best = CLEAVE__NONE, own = s->block[v];
     if (s->free_count[own] <= s->target->least[own])
@@ -136,11 +147,12 @@ static uint32_t cheapest(const struct cleave__state *s, uint32_t v, double *rati
 
 static uint32_t gather(struct repair *r)
 {
-    const struct cleave__state *s = r->state;
+    struct cleave__state *s = r->state;
     uint32_t count = 0;
+    bool wanted = wanting(s);
     for (uint32_t v = 0; v < s->level->vertices; v++) {
         double rating;
-        if (movable(r, v) && overloaded(s, s->block[v]) && cheapest(s, v, &rating) != CLEAVE__NONE)
+        if (movable(r, v) && (wanted || overloaded(s, s->block[v])) && cheapest(s, v, &rating) != CLEAVE__NONE)
             r->candidate[count++] = (struct candidate){rating, v};
     }
     qsort(r->candidate, count, sizeof *r->candidate, by_rating);
@@ -155,7 +167,7 @@ static bool move_out(struct repair *r)
     for (uint32_t i = 0; i < count && s->score.overload; i++) {
         uint32_t v = r->candidate[i].vertex;
         double rating;
-        if (!overloaded(s, s->block[v]))
+        if (!overloaded(s, s->block[v]) && !wanting(s))
             continue;
         uint32_t to = cheapest(s, v, &rating);
         if (to == CLEAVE__NONE)
@@ -177,11 +189,9 @@ static int64_t swap_delta(const struct cleave__state *s, uint32_t u, uint32_t v)
     for (uint32_t c = 0; c < W; c++) {
         size_t a = (size_t)from * W + c, b = (size_t)to * W + c;
         int64_t d = s->level->weight[(size_t)v * W + c] - s->level->weight[(size_t)u * W + c];
-        const int64_t *limit = s->target->limit;
-        delta +=
-            cleave__excess(s->weight[a] + d, limit[a]) - cleave__excess(s->weight[a], limit[a]);
-        delta +=
-            cleave__excess(s->weight[b] - d, limit[b]) - cleave__excess(s->weight[b], limit[b]);
+        const struct cleave__target *t = s->target;
+        delta += cleave__violation(t, a, s->weight[a] + d) - cleave__violation(t, a, s->weight[a]);
+        delta += cleave__violation(t, b, s->weight[b] - d) - cleave__violation(t, b, s->weight[b]);
     }
     return delta;
 }
@@ -193,8 +203,9 @@ static bool swap_one(struct cleave__search *search, struct repair *r, uint64_t *
     struct cleave__state *s = r->state;
     const struct cleave__level *l = s->level;
     uint32_t n = l->vertices, heavy = 0;
+    bool wanted = wanting(s);
     for (uint32_t v = 0; v < n; v++) {
-        if (movable(r, v) && overloaded(s, s->block[v]))
+        if (movable(r, v) && (wanted || overloaded(s, s->block[v])))
             r->order[heavy++] = v;
     }
     cleave__random_shuffle(&search->random, r->order, heavy);

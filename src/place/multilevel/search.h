@@ -7,10 +7,20 @@
 #include "base/random.h"
 #include "place/multilevel/state.h"
 
+/* What a preset spends. */
+struct cleave__effort {
+    uint32_t bipartitions; /* multilevel runs for each cut of the initial partition, at most */
+    uint32_t attempts;     /* seeds grown on each of their coarsest levels */
+    uint32_t fm_rounds;
+    uint64_t tabu_work; /* single steps on the coarsest level */
+};
+
 struct cleave__search {
     struct cleave_arena arena;
     struct cleave_random random;
     const struct cleave_progress *progress;
+    struct cleave__effort effort;
+    size_t room; /* bytes for a cache of affinities */
 };
 
 static inline bool cleave__stopped(const struct cleave__search *search)
@@ -24,20 +34,21 @@ enum cleave_status cleave__cluster(struct cleave__search *search, const struct c
                                    const uint32_t *restrict_to, const int64_t *cap, uint32_t least,
                                    uint32_t *cluster, uint32_t *clusters);
 
-/* label.c: moves border vertices to their best block while that gains; needs no affinities. */
+/* label.c: moves border vertices to their best block while that gains. */
 enum cleave_status cleave__refine_labels(struct cleave__search *search, struct cleave__state *state,
                                          uint32_t rounds);
 
-/* fm.c: localised k-way Fiduccia-Mattheyses with rollback to the best prefix. Needs affinities. */
+/* fm.c: localised k-way Fiduccia-Mattheyses with rollback to the best prefix. */
 enum cleave_status cleave__refine_fm(struct cleave__search *search, struct cleave__state *state,
                                      uint32_t rounds);
 
-/* tabu.c: tabu search over all moves, through unbalanced states; for small instances. Needs
- * affinities. Never ends worse than it began. */
+/* tabu.c: tabu search over all moves, through unbalanced states; for small instances, with a cache
+ * for all affinities. Never ends worse than it began. */
 enum cleave_status cleave__refine_tabu(struct cleave__search *search, struct cleave__state *state,
                                        uint64_t iterations);
 /* How many iterations cost about as much as `work` single steps. */
-uint64_t cleave__tabu_iterations(const struct cleave__state *state, uint64_t work);
+uint64_t cleave__tabu_iterations(const struct cleave__level *level,
+                                 const struct cleave__target *target, uint64_t work);
 
 /* rebalance.c: repairs missing vertices, conflicts and overload at the least cost it finds. */
 enum cleave_status cleave__rebalance(struct cleave__search *search, struct cleave__state *state);
@@ -68,10 +79,10 @@ enum cleave_status cleave__multilevel(struct cleave__search *search,
 /* Repairs and refines in the way that fits the size. */
 enum cleave_status cleave__refine(struct cleave__search *search, struct cleave__state *state);
 
-/* True when the table of affinities for this size is worth its memory. */
-static inline bool cleave__affinity_fits(const struct cleave__level *level, uint32_t blocks)
+/* Room for the affinities of all vertices. */
+static inline size_t cleave__full_room(const struct cleave__level *level, uint32_t blocks)
 {
-    return (uint64_t)level->vertices * blocks <= UINT64_C(1) << 25;
+    return ((size_t)level->vertices + 64) * blocks * sizeof(int64_t);
 }
 
 #endif

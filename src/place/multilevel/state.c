@@ -4,10 +4,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A net of many more pins than blocks keeps, behind its slots, where each block's slot is. */
+static uint32_t *positions(const struct cleave__state *s, uint32_t e)
+{
+    const struct cleave__level *l = s->level;
+    uint32_t k = s->target->blocks;
+    if (k <= 8 || l->net_offset[e + 1] - l->net_offset[e] < 2 * (uint64_t)k)
+        return NULL;
+    return (uint32_t *)(s->slot + l->net_offset[e] + k); /* [k]: 1 + slot, 0 if none */
+}
+
 static struct cleave__slot *find_slot(const struct cleave__state *s, uint32_t e, uint32_t b)
 {
     struct cleave__slot *slot = s->slot + s->level->net_offset[e];
-    for (uint32_t i = 0; i < s->used[e]; i++) {
+    uint32_t used = s->used[e];
+    if (used > 8) {
+        const uint32_t *position = positions(s, e);
+        if (position)
+            return position[b] ? slot + (position[b] - 1) : NULL;
+    }
+    for (uint32_t i = 0; i < used; i++) {
         if (slot[i].block == b)
             return &slot[i];
     }
@@ -20,7 +36,10 @@ static uint32_t pin_enters(struct cleave__state *s, uint32_t e, uint32_t b)
     struct cleave__slot *slot = find_slot(s, e, b);
     if (slot)
         return slot->count++;
+    uint32_t *position = positions(s, e);
     s->slot[s->level->net_offset[e] + s->used[e]++] = (struct cleave__slot){b, 1};
+    if (position)
+        position[b] = s->used[e];
     return 0;
 }
 
@@ -29,8 +48,15 @@ static uint32_t pin_leaves(struct cleave__state *s, uint32_t e, uint32_t b)
 {
     struct cleave__slot *slot = find_slot(s, e, b);
     uint32_t before = slot->count--;
-    if (before == 1)
-        *slot = s->slot[s->level->net_offset[e] + --s->used[e]];
+    if (before == 1) {
+        struct cleave__slot *first = s->slot + s->level->net_offset[e];
+        uint32_t *position = positions(s, e);
+        *slot = first[--s->used[e]];
+        if (position) {
+            position[slot->block] = (uint32_t)(slot - first) + 1;
+            position[b] = 0;
+        }
+    }
     return before;
 }
 
@@ -58,24 +84,46 @@ static bool counts_apart(const struct cleave__state *s, uint32_t b)
     return !s->target->width || s->target->width[b] == 1;
 }
 
-static void fill_row(const struct cleave__state *s, uint32_t v, int64_t *row)
+/* Works the affinities of v out into `row`, which is zero on entry at least for all blocks that v's
+ * nets touch; those are listed in s->near, their number returned. */
+static uint32_t gather_row(struct cleave__state *s, uint32_t v, int64_t *row)
 {
     const struct cleave__level *l = s->level;
     bool cut = counts_cut(s), km1 = counts_km1(s);
-    uint32_t own = s->block[v];
-    memset(row, 0, s->target->blocks * sizeof *row);
+    uint32_t own = s->block[v], near = 0;
+    if (++s->stamp == 0) {
+        memset(s->marked, 0, s->target->blocks * sizeof *s->marked);
+        s->stamp = 1;
+    }
     for (uint64_t j = l->vertex_offset[v]; j < l->vertex_offset[v + 1]; j++) {
         uint32_t e = l->incident[j];
         uint32_t others = (uint32_t)(l->net_offset[e + 1] - l->net_offset[e]) - 1;
         const struct cleave__slot *slot = s->slot + l->net_offset[e];
-        if (!km1 && s->used[e] > 2)
-            continue;
         for (uint32_t i = 0; i < s->used[e]; i++) {
-            uint32_t count = slot[i].count - (slot[i].block == own);
-            row[slot[i].block] +=
-                ((km1 && count > 0) + (cut && count == others)) * l->net_weight[e];
+            uint32_t b = slot[i].block, count = slot[i].count - (b == own);
+            row[b] += ((km1 && count > 0) + (cut && count == others)) * l->net_weight[e];
+            if (s->marked[b] != s->stamp) {
+                s->marked[b] = s->stamp;
+                s->near[near++] = b;
+            }
         }
     }
+    return near;
+}
+
+static void fill_row(struct cleave__state *s, uint32_t v, int64_t *row)
+{
+    memset(row, 0, s->target->blocks * sizeof *row);
+    gather_row(s, v, row);
+}
+
+static void forget_rows(struct cleave__cache *cache, uint32_t vertices)
+{
+    if (cache->row)
+        memset(cache->row, 0, vertices * sizeof *cache->row);
+    for (uint32_t r = 0; r < cache->rows; r++)
+        cache->owner[r] = CLEAVE__NONE;
+    cache->next = 0;
 }
 
 void cleave__state_recount(struct cleave__state *s)
@@ -100,6 +148,9 @@ void cleave__state_recount(struct cleave__state *s)
                 l->apart[i] < v && s->block[l->apart[i]] == b && counts_apart(s, b);
     }
     for (uint32_t e = 0; e < l->nets; e++) {
+        uint32_t *position = positions(s, e);
+        if (position)
+            memset(position, 0, k * sizeof *position);
         for (uint64_t i = l->net_offset[e]; i < l->net_offset[e + 1]; i++)
             pin_enters(s, e, s->block[l->pin[i]]);
         s->score.cost += net_cost(s, e);
@@ -107,17 +158,30 @@ void cleave__state_recount(struct cleave__state *s)
     for (uint32_t b = 0; b < k; b++) {
         for (uint32_t c = 0; c < W; c++)
             s->score.overload +=
-                cleave__excess(s->weight[(size_t)b * W + c], s->target->limit[(size_t)b * W + c]);
+                cleave__violation(s->target, (size_t)b * W + c, s->weight[(size_t)b * W + c]);
         if (s->free_count[b] < s->target->least[b])
             s->score.missing += s->target->least[b] - s->free_count[b];
     }
-    for (uint32_t v = 0; v < l->vertices && s->affinity; v++)
-        fill_row(s, v, s->affinity + (size_t)v * k);
+    forget_rows(&s->cache, l->vertices);
+}
+
+static bool cache_init(struct cleave__cache *cache, struct cleave_arena *arena, uint32_t vertices,
+                       uint32_t blocks, size_t room)
+{
+    if (blocks > CLEAVE__ROW_MAX || room == 0)
+        return true;
+    size_t rows = room / (blocks * sizeof *cache->value);
+    rows = rows < 64 ? 64 : rows;
+    cache->rows = rows < vertices ? (uint32_t)rows : vertices;
+    cache->row = cleave__arena_array(arena, vertices, sizeof *cache->row);
+    cache->value = cleave__arena_array(arena, (size_t)cache->rows * blocks, sizeof *cache->value);
+    cache->owner = cleave__arena_array(arena, cache->rows, sizeof *cache->owner);
+    return cache->row && cache->value && cache->owner;
 }
 
 bool cleave__state_init(struct cleave__state *s, struct cleave_arena *arena,
                         const struct cleave__level *level, const struct cleave__target *target,
-                        uint32_t *block, bool affinity)
+                        uint32_t *block, size_t room)
 {
     uint32_t k = target->blocks;
     *s = (struct cleave__state){.level = level, .target = target, .block = block};
@@ -125,28 +189,82 @@ bool cleave__state_init(struct cleave__state *s, struct cleave_arena *arena,
     s->free_count = cleave__arena_array(arena, k, sizeof *s->free_count);
     s->slot = cleave__arena_array(arena, level->net_offset[level->nets], sizeof *s->slot);
     s->used = cleave__arena_array(arena, level->nets, sizeof *s->used);
-    s->row = cleave__arena_array(arena, k, sizeof *s->row);
-    if (affinity)
-        s->affinity = cleave__arena_array(arena, (size_t)level->vertices * k, sizeof *s->affinity);
-    if (!s->weight || !s->free_count || !s->slot || !s->used || !s->row ||
-        (affinity && !s->affinity))
+    s->scratch = cleave__arena_zalloc(arena, k * sizeof *s->scratch);
+    s->near = cleave__arena_array(arena, k, sizeof *s->near);
+    s->marked = cleave__arena_zalloc(arena, k * sizeof *s->marked);
+    if (!s->weight || !s->free_count || !s->slot || !s->used || !s->scratch || !s->near ||
+        !s->marked || !cache_init(&s->cache, arena, level->vertices, k, room))
         return false;
     cleave__state_recount(s);
     return true;
 }
 
-const int64_t *cleave__state_affinity(const struct cleave__state *s, uint32_t v)
+/* The affinities of v in `scratch`, only where its nets touch: the number of those blocks. */
+static uint32_t open_scratch(struct cleave__state *s, uint32_t v)
 {
-    if (s->affinity)
-        return s->affinity + (size_t)v * s->target->blocks;
-    fill_row(s, v, s->row);
-    return s->row;
+    s->scratch[s->block[v]] = 0;
+    for (uint64_t j = s->level->vertex_offset[v]; j < s->level->vertex_offset[v + 1]; j++) {
+        uint32_t e = s->level->incident[j];
+        const struct cleave__slot *slot = s->slot + s->level->net_offset[e];
+        for (uint32_t i = 0; i < s->used[e]; i++)
+            s->scratch[slot[i].block] = 0;
+    }
+    return gather_row(s, v, s->scratch);
+}
+
+/* The row of v, brought into the cache. */
+static const int64_t *cached_row(struct cleave__state *s, uint32_t v)
+{
+    const int64_t *held = cleave__state_held(s, v);
+    if (held)
+        return held;
+    struct cleave__cache *cache = &s->cache;
+    uint32_t r = cache->next;
+    cache->next = r + 1 < cache->rows ? r + 1 : 0;
+    if (cache->owner[r] != CLEAVE__NONE)
+        cache->row[cache->owner[r]] = 0;
+    cache->owner[r] = v;
+    cache->row[v] = r + 1;
+    int64_t *row = cache->value + (size_t)r * s->target->blocks;
+    fill_row(s, v, row);
+    return row;
+}
+
+const int64_t *cleave__state_affinity(struct cleave__state *s, uint32_t v)
+{
+    if (s->cache.row)
+        return cached_row(s, v);
+    fill_row(s, v, s->scratch);
+    return s->scratch;
+}
+
+int64_t cleave__state_most_gain(struct cleave__state *s, uint32_t v)
+{
+    uint32_t k = s->target->blocks, own = s->block[v];
+    int64_t most = 0, stay;
+    if (s->cache.row) {
+        const int64_t *row = cached_row(s, v);
+        stay = row[own];
+        for (uint32_t b = 0; b < k; b++) {
+            if (b != own && row[b] > most)
+                most = row[b];
+        }
+        return most - stay;
+    }
+    for (uint32_t i = 0, near = open_scratch(s, v); i < near; i++) {
+        uint32_t b = s->near[i];
+        if (b != own && s->scratch[b] > most)
+            most = s->scratch[b];
+    }
+    return most - s->scratch[own];
 }
 
 static void change(struct cleave__state *s, uint32_t u, uint32_t b, int64_t delta,
                    cleave__touched *touched, void *context)
 {
-    s->affinity[(size_t)u * s->target->blocks + b] += delta;
+    uint32_t row = s->cache.row ? s->cache.row[u] : 0;
+    if (row)
+        s->cache.value[(size_t)(row - 1) * s->target->blocks + b] += delta;
     if (touched)
         touched(context, u, b, delta);
 }
@@ -206,7 +324,7 @@ void cleave__state_move(struct cleave__state *s, uint32_t v, uint32_t to, cleave
         uint32_t left = pin_leaves(s, e, from) - 1; /* pins in `from` now */
         uint32_t met = pin_enters(s, e, to);        /* pins in `to` before */
         s->score.cost += net_cost(s, e);
-        if (!s->affinity || w == 0)
+        if ((!s->cache.row && !touched) || w == 0)
             continue;
         if (cut) {
             if (left + 1 == size)
@@ -233,23 +351,21 @@ void cleave__state_move(struct cleave__state *s, uint32_t v, uint32_t to, cleave
 
 int64_t cleave__state_overload_delta(const struct cleave__state *s, uint32_t v, uint32_t to)
 {
-    uint32_t W = s->level->weights;
+    uint32_t W = s->level->weights, from = s->block[v];
+    const struct cleave__target *t = s->target;
     const int64_t *w = s->level->weight + (size_t)v * W;
-    const int64_t *there = s->weight + (size_t)to * W, *limit = s->target->limit + (size_t)to * W;
     int64_t delta = 0;
     for (uint32_t c = 0; c < W; c++) {
-        if (there[c] + w[c] > limit[c])
-            delta += cleave__excess(there[c] + w[c], limit[c]) - cleave__excess(there[c], limit[c]);
+        size_t at = (size_t)to * W + c;
+        int64_t there = s->weight[at];
+        if (there + w[c] > t->limit[at] || t->floor)
+            delta += cleave__violation(t, at, there + w[c]) - cleave__violation(t, at, there);
     }
-    if (s->score.overload) {
-        uint32_t from = s->block[v];
-        const int64_t *here = s->weight + (size_t)from * W;
-        limit = s->target->limit + (size_t)from * W;
-        for (uint32_t c = 0; c < W; c++) {
-            if (here[c] > limit[c])
-                delta +=
-                    cleave__excess(here[c] - w[c], limit[c]) - cleave__excess(here[c], limit[c]);
-        }
+    for (uint32_t c = 0; c < W && (s->score.overload || t->floor); c++) {
+        size_t at = (size_t)from * W + c;
+        int64_t here = s->weight[at];
+        if (here > t->limit[at] || t->floor)
+            delta += cleave__violation(t, at, here - w[c]) - cleave__violation(t, at, here);
     }
     return delta;
 }
@@ -306,16 +422,19 @@ double cleave__state_fill(const struct cleave__state *s, uint32_t b)
     return most;
 }
 
-uint32_t cleave__state_best(const struct cleave__state *s, uint32_t v, int64_t *gain)
+uint32_t cleave__state_best(struct cleave__state *s, uint32_t v, int64_t *gain)
 {
     const struct cleave__level *l = s->level;
     uint32_t k = s->target->blocks, own = s->block[v], best = CLEAVE__NONE;
     if (l->fixed[v] != CLEAVE_FREE || s->free_count[own] <= s->target->least[own])
         return CLEAVE__NONE;
-    const int64_t *affinity = cleave__state_affinity(s, v);
+    bool all = s->cache.row != NULL;
+    uint32_t count = all ? k : open_scratch(s, v);
+    const int64_t *affinity = all ? cached_row(s, v) : s->scratch;
     int64_t most = -1;
     double fill = 0;
-    for (uint32_t b = 0; b < k; b++) {
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t b = all ? i : s->near[i];
         if (b == own || affinity[b] < most || !cleave__state_admissible(s, v, b))
             continue;
         double here = cleave__state_fill(s, b);
@@ -347,7 +466,7 @@ bool cleave__state_check(const struct cleave__state *s, const char **why)
     const struct cleave__level *l = s->level;
     uint32_t k = s->target->blocks;
     *why = NULL;
-    if (!cleave__state_init(&fresh, &arena, l, s->target, s->block, s->affinity != NULL))
+    if (!cleave__state_init(&fresh, &arena, l, s->target, s->block, 0))
         *why = "out of memory";
     else if (memcmp(fresh.weight, s->weight, (size_t)k * l->weights * sizeof *s->weight))
         *why = "block weights";
@@ -365,9 +484,11 @@ bool cleave__state_check(const struct cleave__state *s, const char **why)
         *why = "missing vertices";
     else if (fresh.moved != s->moved)
         *why = "weight moved";
-    else if (s->affinity &&
-             memcmp(fresh.affinity, s->affinity, (size_t)l->vertices * k * sizeof *s->affinity))
-        *why = "affinities";
+    for (uint32_t v = 0; v < l->vertices && !*why; v++) {
+        const int64_t *held = cleave__state_held(s, v);
+        if (held && memcmp(held, cleave__state_affinity(&fresh, v), k * sizeof *held))
+            *why = "affinities";
+    }
     cleave__arena_free(&arena);
     return !*why;
 }

@@ -7,7 +7,10 @@
  * only where a net's pin count passes 0, 1 (km1) or all, all but one (cut), which keeps updates
  * cheap; this holds for v's own row without exception, since it never depends on v's block.
  *
- * Memory: O(pins + k), and [vertices * k] more for the affinities, if asked for. */
+ * Affinities are worked out when asked for. A cache of as many rows as its room allows keeps those
+ * asked for last and updates them with every move; what is held changes the time, never a value.
+ *
+ * Memory: O(pins + k), and the room given to the cache. */
 #ifndef CLEAVE_PLACE_MULTILEVEL_STATE_H
 #define CLEAVE_PLACE_MULTILEVEL_STATE_H
 
@@ -23,6 +26,7 @@ struct cleave__target {
     enum cleave_objective objective;
     const int64_t *limit;  /* [blocks * weights] */
     const int64_t *quota;  /* [blocks * weights]: the aim, at most the limit */
+    const int64_t *floor;  /* [blocks * weights]: the least, at most the limit; NULL: 0 */
     const uint32_t *least; /* [blocks]: free vertices that must be in it */
     const uint32_t *width; /* [blocks]: final blocks it stands for; NULL: 1 each */
     int64_t budget;        /* most home_cost; INT64_MAX: any */
@@ -32,12 +36,21 @@ struct cleave__target {
 struct cleave__score {
     int64_t missing;   /* free vertices that blocks lack */
     int64_t conflicts; /* pairs to be kept apart that are together */
-    int64_t overload;  /* sum of relative excess over the limits, fixed point */
+    int64_t overload;  /* sum of relative excess over limits and want under floors, fixed point */
     int64_t cost;
 };
 
 struct cleave__slot {
     uint32_t block, count;
+};
+
+/* Rows of affinities, for k <= CLEAVE__ROW_MAX: a ring, the oldest row making room. */
+enum { CLEAVE__ROW_MAX = 64 };
+struct cleave__cache {
+    uint32_t *row;   /* [vertices]: 1 + its row, 0 if not held; NULL: no cache */
+    int64_t *value;  /* [rows * blocks] */
+    uint32_t *owner; /* [rows]: vertex, or CLEAVE__NONE */
+    uint32_t rows, next;
 };
 
 struct cleave__state {
@@ -48,27 +61,39 @@ struct cleave__state {
     uint32_t *free_count;      /* [blocks]: free vertices in it */
     struct cleave__slot *slot; /* per net from net_offset, `used` of them filled */
     uint32_t *used;            /* [nets]: blocks touched */
-    int64_t *affinity;         /* [vertices * blocks], or NULL */
-    int64_t *row;              /* [blocks]: scratch for a row worked out on demand */
-    int64_t moved;             /* of the budget */
+    struct cleave__cache cache;
+    int64_t *scratch;  /* [blocks]: a row worked out on demand */
+    uint32_t *near;    /* [blocks]: blocks that the vertex looked at last touches */
+    uint32_t *marked;  /* [blocks]: `stamp` for those */
+    uint32_t stamp;
+    int64_t moved; /* of the budget */
     struct cleave__score score;
 };
 
-/* Told of every change of affinity(u, block) by `delta`, u not the vertex moved. */
+/* Told, amid a move, of every change of affinity(u, block) by `delta`, u not the vertex moved. It may
+ * look at rows held, but not ask for others: the counts do not agree before the move is over. */
 typedef void cleave__touched(void *context, uint32_t u, uint32_t block, int64_t delta);
 
-/* Counts everything from block[]. False when memory is out. O(pins * blocks touched). */
+/* Counts everything from block[]. `room`: bytes for the cache. False when memory is out. O(pins). */
 bool cleave__state_init(struct cleave__state *state, struct cleave_arena *arena,
                         const struct cleave__level *level, const struct cleave__target *target,
-                        uint32_t *block, bool affinity);
+                        uint32_t *block, size_t room);
 /* Recounts from block[] after the caller changed it wholesale. */
 void cleave__state_recount(struct cleave__state *state);
 
 void cleave__state_move(struct cleave__state *state, uint32_t v, uint32_t to,
                         cleave__touched *touched, void *context);
 
-/* The affinities of v: its row of the table, or worked out into `row`. */
-const int64_t *cleave__state_affinity(const struct cleave__state *state, uint32_t v);
+/* The affinities of v to all blocks, good until the next call for another vertex or a move. */
+const int64_t *cleave__state_affinity(struct cleave__state *state, uint32_t v);
+/* How much v's best move to another block gains at most, whatever else it breaks. */
+int64_t cleave__state_most_gain(struct cleave__state *state, uint32_t v);
+/* The row of v if the cache holds it, else NULL. */
+static inline const int64_t *cleave__state_held(const struct cleave__state *state, uint32_t v)
+{
+    uint32_t row = state->cache.row ? state->cache.row[v] : 0;
+    return row ? state->cache.value + (size_t)(row - 1) * state->target->blocks : NULL;
+}
 
 /* What a move would add (less is better), but for its cost. Conflicts may be asked for `to`
  * CLEAVE__NONE: just leaving. */
@@ -79,7 +104,7 @@ int64_t cleave__state_moved_delta(const struct cleave__state *state, uint32_t v,
 /* May v move to `to` without breaking anything more than it is broken now? */
 bool cleave__state_admissible(const struct cleave__state *state, uint32_t v, uint32_t to);
 /* The admissible move of v that gains most, ties to the emptier block; CLEAVE__NONE if none. */
-uint32_t cleave__state_best(const struct cleave__state *state, uint32_t v, int64_t *gain);
+uint32_t cleave__state_best(struct cleave__state *state, uint32_t v, int64_t *gain);
 /* Has v a net that leaves its block? */
 bool cleave__state_on_border(const struct cleave__state *state, uint32_t v);
 
@@ -92,6 +117,17 @@ static inline int64_t cleave__excess(int64_t weight, int64_t limit)
         return 0;
     double relative = (double)(weight - limit) / (double)(limit > 0 ? limit : 1) * 1048576.0;
     return 1 + (relative < 17592186044416.0 ? (int64_t)relative : INT64_C(17592186044416));
+}
+
+/* By how much a weight is over the limit or under the floor at `at`. */
+static inline int64_t cleave__violation(const struct cleave__target *target, size_t at,
+                                        int64_t weight)
+{
+    int64_t violation = cleave__excess(weight, target->limit[at]);
+    if (target->floor && weight < target->floor[at])
+        violation += 1 + (int64_t)((double)(target->floor[at] - weight) /
+                                   (double)target->floor[at] * 1048576.0);
+    return violation;
 }
 
 /* a better than b? */

@@ -18,10 +18,10 @@ struct tabu {
     double price;    /* cost that one full limit of overload is worth */
 };
 
-uint64_t cleave__tabu_iterations(const struct cleave__state *state, uint64_t work)
+uint64_t cleave__tabu_iterations(const struct cleave__level *level,
+                                 const struct cleave__target *target, uint64_t work)
 {
-    uint64_t step =
-        (uint64_t)state->level->vertices * state->target->blocks * (1 + state->level->weights);
+    uint64_t step = (uint64_t)level->vertices * target->blocks * (1 + level->weights);
     return work / (step + 1);
 }
 
@@ -33,19 +33,23 @@ static bool choose(struct tabu *t, struct cleave_random *random, uint64_t step,
     const struct cleave__level *l = s->level;
     uint32_t k = s->target->blocks, W = l->weights, ties = 0;
     double best = 0;
+    int64_t want = 0; /* what arriving anywhere may relieve */
     for (uint32_t b = 0; b < k; b++) {
         int64_t over = 0;
-        for (uint32_t c = 0; c < W && s->score.overload; c++)
-            over +=
-                cleave__excess(s->weight[(size_t)b * W + c], s->target->limit[(size_t)b * W + c]);
+        for (uint32_t c = 0; c < W && s->score.overload; c++) {
+            size_t at = (size_t)b * W + c;
+            over += cleave__excess(s->weight[at], s->target->limit[at]);
+            want += cleave__violation(s->target, at, s->weight[at]);
+        }
         t->relief[b] = t->price * (double)over * (1.0 / 1048576.0);
     }
+    double welcome = s->target->floor ? t->price * (double)want * (1.0 / 1048576.0) : 0;
     for (uint32_t v = 0; v < l->vertices; v++) {
         uint32_t own = s->block[v];
         if (l->fixed[v] != CLEAVE_FREE || s->free_count[own] <= s->target->least[own])
             continue;
-        const int64_t *row = s->affinity + (size_t)v * k;
-        double relief = t->relief[own] - (double)row[own];
+        const int64_t *row = cleave__state_affinity(s, v);
+        double relief = t->relief[own] + welcome - (double)row[own];
         if (s->score.conflicts)
             relief += t->price * (double)-cleave__state_conflict_delta(s, v, CLEAVE__NONE);
         for (uint32_t b = 0; b < k; b++) {
