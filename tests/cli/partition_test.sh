@@ -28,6 +28,26 @@ grep -v seconds out >one
 grep -v seconds piped >two
 cmp -s one two || fail "packed and plain differ"
 
+# Presets, objectives and threads: all find this optimum; what was asked is said.
+for preset in fast default quality; do
+    for objective in cut km1 soed; do
+        expect 0 partition two.hgr -k 2 --preset $preset --objective $objective -t 2 --json -o named
+        expect_line '"cut": 1,' out
+        expect_line '"soed": 2,' out
+        expect_line "\"objective\": \"$objective\"" out
+        expect_line "\"preset\": \"$preset\"" out
+        expect_line '"threads": 2' out
+    done
+done
+expect 0 partition two.hgr -k 2 --threads 256 -o more
+cmp -s named more || fail "more threads, another answer"
+expect 0 partition two.hgr -k 2 --underweight 0 --json -o named
+expect_line '"underweight": 0.0,' out
+expect 0 partition two.hgr -k 2 --json -o named --seed 18446744073709551615
+expect_line '"underweight": null' out
+expect_line '"epsilon": 0.03,' out
+expect_line '"seed": "18446744073709551615"' out
+
 # Steering.
 printf '1\n-1\n-1\n-1\n-1\n0\n' >fix
 expect 0 partition two.hgr -k 2 --fix fix -o fixed
@@ -57,6 +77,14 @@ expect 2 partition two.hgr -k 2 --shares 1,2,3 -o named
 expect 2 partition two.hgr -k 2 --placer best -o named
 expect_line 'round-robin' err
 expect 2 partition two.hgr -k 2 --refine -o named
+expect 2 partition two.hgr -k 2 --preset best -o named
+expect_line 'default, fast, quality' err
+expect 2 partition two.hgr -k 2 --objective edges -o named
+expect_line 'cut, km1, soed' err
+expect 2 partition two.hgr -k 2 --threads 0 -o named
+expect 2 partition two.hgr -k 2 --threads 257 -o named
+expect 2 partition two.hgr -k 2 --underweight 1.5 -o named
+expect 2 partition two.hgr -k 2 --underweight 0.1,0.2 -o named
 expect 2 partition two.hgr -k 2 --json -o -
 expect 1 partition missing.hgr -k 2 -o named
 expect_one_line
