@@ -1,4 +1,4 @@
-/* cleave partition: the partitioner by itself, on hMETIS or METIS files. */
+/* cleave partition: the partitioner by itself, on files of hMETIS, METIS or PaToH. */
 #include "cli/partition.h"
 
 #include <errno.h>
@@ -15,6 +15,8 @@ enum {
     KEY_OBJECTIVE = 0x2000,
     KEY_UNDERWEIGHT,
     KEY_FIX,
+    KEY_TOGETHER,
+    KEY_APART,
     KEY_PLACER,
     KEY_PRESET,
     KEY_SHARES,
@@ -31,29 +33,39 @@ const char *const cleave__partition_presets[] = {
     [CLEAVE_DEFAULT] = "default", [CLEAVE_FAST] = "fast", [CLEAVE_QUALITY] = "quality", NULL};
 
 static const struct argp_option options[] = {
+    {NULL, 0, NULL, 0, "The blocks:", 1},
     {"blocks", 'k', "K", 0, "Number of blocks, 1 to 1024", 1},
     {"epsilon", 'e', "E[,E...]", 0,
-     "Allowed overweight of a block, for all weights or one each (0.03)", 1},
-    {"underweight", KEY_UNDERWEIGHT, "U[,U...]", 0,
-     "Allowed underweight of a block, 0 to 1, for all weights or one each (none asked)", 1},
-    {"objective", KEY_OBJECTIVE, "cut|km1|soed", 0,
-     "Sum over the nets cut of weight (cut), weight times blocks touched past the first (km1), or "
-     "weight times blocks touched (soed) (km1)",
+     "Allowed overweight of a block: one number for all of a vertex's weights, or one each (0.03)",
      1},
+    {"underweight", KEY_UNDERWEIGHT, "U[,U...]", 0,
+     "Allowed underweight of a block, 0 to 1, likewise (no lower bound)", 1},
     {"shares", KEY_SHARES, "S,S...", 0, "Target shares of the blocks, any scale (equal)", 1},
-    {"fix", KEY_FIX, "FILE", 0, "Fix file: a block or -1 a vertex", 2},
-    {"start", KEY_WARM, "FILE", 0, "An earlier answer: try to improve it too", 2},
-    {"refine", KEY_REFINE, NULL, 0, "With --start: only improve it, no fresh start", 2},
+    {"objective", KEY_OBJECTIVE, "cut|km1|soed", 0,
+     "What to keep low, a sum over the nets cut: weight (cut), weight * (blocks touched - 1) (km1, "
+     "the default), or weight * blocks touched (soed)",
+     1},
+    {NULL, 0, NULL, 0, "The vertices:", 2},
+    {"fix", KEY_FIX, "FILE", 0, "A line a vertex: its block, or -1 for free", 2},
+    {"together", KEY_TOGETHER, "FILE", 0,
+     "A line a vertex: the number of a group that stays together, or 0", 2},
+    {"apart", KEY_APART, "FILE", 0,
+     "A line a pair: two vertices, counted from 1, kept in different blocks", 2},
+    {NULL, 0, NULL, 0, "An earlier answer:", 3},
+    {"start", KEY_WARM, "FILE", 0, "A line a vertex, its block: try to improve this too", 3},
+    {"refine", KEY_REFINE, NULL, 0, "With --start: only improve it, no fresh start", 3},
     {"budget", KEY_BUDGET, "WEIGHT", 0,
-     "With --start: most of the first weight that may change its block", 2},
-    {"preset", KEY_PRESET, "fast|default|quality", 0, "How much work an answer is worth", 3},
+     "With --start: most of the first weight that may change its block", 3},
+    {NULL, 0, NULL, 0, "The work:", 4},
+    {"preset", KEY_PRESET, "fast|default|quality", 0, "How much work an answer is worth", 4},
     {"threads", 't', "N", 0, "Threads, 1 to 256 (one a processor); the same answer with any number",
-     3},
-    {"starts", KEY_STARTS, "N", 0, "Independent tries, the best kept (by preset and size)", 3},
-    {"placer", KEY_PLACER, "NAME", 0, "Algorithm (multilevel); see the list below", 3},
-    {"format", KEY_FORMAT, "hgr|graph", 0, "Format of the file (by its name)", 3},
+     4},
+    {"starts", KEY_STARTS, "N", 0, "Independent tries, the best kept (by preset and size)", 4},
+    {"placer", KEY_PLACER, "NAME", 0, "Algorithm (multilevel); see the list below", 4},
+    {NULL, 0, NULL, 0, "Files:", 5},
+    {"format", KEY_FORMAT, "hgr|graph|patoh", 0, "Format of the input (by its name, else hgr)", 5},
     {"output", 'o', "FILE", 0,
-     "Block numbers, one a line; - is standard output (F.part.K beside the input)", 3},
+     "Block numbers, one a line; - is standard output (F.part.K beside the input F)", 5},
     {0},
 };
 
@@ -132,6 +144,12 @@ static error_t parse(int key, char *value, struct argp_state *state)
     case KEY_FIX:
         a->fix = value;
         return 0;
+    case KEY_TOGETHER:
+        a->together = value;
+        return 0;
+    case KEY_APART:
+        a->apart = value;
+        return 0;
     case KEY_WARM:
         a->warm = value;
         return 0;
@@ -185,6 +203,8 @@ static char *list_placers(int key, const char *text, void *input)
                          cleave_placer_at(i)->summary);
         used += n > 0 ? (size_t)n : 0;
     }
+    if (used < sizeof list - 1)
+        memcpy(list + used, "\n", 2);
     return strdup(list);
 }
 
@@ -192,11 +212,11 @@ static const struct argp_child children[] = {{&cleave__options_argp, 0, "Common:
 static const struct argp argp = {
     options,
     parse,
-    "F.hgr",
-    "Divides the vertices of a hypergraph into K balanced blocks so that few nets are cut. Reads "
-    "hMETIS .hgr (several weights a vertex allowed) and METIS .graph, plain or packed (gz, bz2, "
-    "xz, "
-    "zst).\v",
+    "F",
+    "Divides the vertices of a hypergraph into K balanced blocks so that few nets are cut. F is an "
+    "hMETIS .hgr file (several weights a vertex allowed), a METIS .graph or a PaToH .u or .patoh "
+    "file, plain or packed (gz, bz2, xz, zst); - is standard input.\n\n"
+    "  cleave partition F.hgr -k 8 -e 0.03\n\v",
     children,
     list_placers,
     NULL};
@@ -221,6 +241,9 @@ static enum cleave_status partition(const struct cleave_partition_arguments *a,
         .warm_start = (const uint32_t *)in->warm,
         .warm_refine_only = a->refine_only,
         .migration_budget = a->budget,
+        .together = in->together,
+        .apart = (const uint32_t(*)[2])in->apart,
+        .apart_count = in->apart_count,
         .starts = a->starts,
         .threads = a->threads,
         .seed = a->common.seed,

@@ -12,7 +12,7 @@ enum { CLEAVE_BLOCKS_MAX = 1024 };
 
 struct cleave_partition_arguments {
     struct cleave_options common;
-    const char *path, *fix, *output, *placer, *warm;
+    const char *path, *fix, *together, *apart, *output, *placer, *warm;
     uint32_t blocks, starts, threads;
     enum cleave_objective objective;
     enum cleave_preset preset;
@@ -36,6 +36,9 @@ extern const char *const cleave__partition_formats[]; /* "auto", then files' own
 struct cleave_partition_input {
     struct cleave_hypergraph *hypergraph;
     int32_t *fixed, *warm;
+    uint32_t *together;
+    uint32_t (*apart)[2]; /* [apart_count] */
+    uint32_t apart_count;
 };
 
 /* Reads the files named. Lists of numbers a weight are widened to the hypergraph's weights. Free

@@ -4,8 +4,8 @@
 
 #include "cli/partition.h"
 
-const char *const cleave__partition_formats[] = {"auto", "hgr", "graph", NULL};
-enum { FORMAT_AUTO, FORMAT_HGR, FORMAT_GRAPH };
+const char *const cleave__partition_formats[] = {"auto", "hgr", "graph", "patoh", NULL};
+enum { FORMAT_AUTO, FORMAT_HGR, FORMAT_GRAPH, FORMAT_PATOH };
 
 static bool ends_with(const char *name, size_t length, const char *end)
 {
@@ -26,7 +26,11 @@ static uint32_t format_of(const struct cleave_partition_arguments *a)
             break;
         }
     }
-    return ends_with(a->path, length, ".graph") ? FORMAT_GRAPH : FORMAT_HGR;
+    if (ends_with(a->path, length, ".graph"))
+        return FORMAT_GRAPH;
+    if (ends_with(a->path, length, ".u") || ends_with(a->path, length, ".patoh"))
+        return FORMAT_PATOH;
+    return FORMAT_HGR;
 }
 
 static enum cleave_status read_hypergraph(const struct cleave_partition_arguments *a,
@@ -36,6 +40,8 @@ static enum cleave_status read_hypergraph(const struct cleave_partition_argument
     switch (format_of(a)) {
     case FORMAT_GRAPH:
         return cleave_hypergraph_read_graph(a->path, out, error);
+    case FORMAT_PATOH:
+        return cleave_hypergraph_read_patoh(a->path, out, error);
     default:
         return cleave_hypergraph_read_hgr(a->path, out, error);
     }
@@ -68,9 +74,13 @@ enum cleave_status cleave__partition_read(struct cleave_partition_arguments *a,
     if (!status)
         status = widen("--underweight", a->underweight, a->underweights, weights, error);
     if (!status && a->fix)
-        status = cleave_fix_read(a->fix, n, &in->fixed, error);
+        status = cleave_fix_read(a->fix, n, a->blocks, &in->fixed, error);
     if (!status && a->warm)
-        status = cleave_fix_read(a->warm, n, &in->warm, error);
+        status = cleave_fix_read(a->warm, n, a->blocks, &in->warm, error);
+    if (!status && a->together)
+        status = cleave_together_read(a->together, n, &in->together, error);
+    if (!status && a->apart)
+        status = cleave_apart_read(a->apart, n, &in->apart, &in->apart_count, error);
     for (uint32_t v = 0; !status && in->warm && v < n; v++) {
         if (in->warm[v] < 0)
             status =
@@ -84,5 +94,7 @@ void cleave__partition_input_free(struct cleave_partition_input *in)
 {
     free(in->fixed);
     free(in->warm);
+    free(in->together);
+    free(in->apart);
     cleave_hypergraph_free(in->hypergraph);
 }
