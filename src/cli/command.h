@@ -36,6 +36,7 @@ int cleave__command_tables_explain(int argc, char **argv);
 int cleave__command_tables_route(int argc, char **argv);
 int cleave__command_tables_export(int argc, char **argv);
 int cleave__command_tables_generate(int argc, char **argv);
+int cleave__command_tables_hypergraph(int argc, char **argv);
 
 /* Finds and runs the command that `argv` names, help and version included. The exit status. */
 int cleave__command_dispatch(int argc, char **argv, const struct cleave_command *commands);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cleave/hypergraph.h"
+#include "model/hypergraph.h"
 #include "model/limits.h"
 
 void cleave_hypergraph_free(struct cleave_hypergraph *hypergraph)
@@ -30,18 +30,20 @@ static void *array(uint64_t count, size_t size)
     return malloc(count ? (size_t)count * size : 1);
 }
 
-/* Copies the nets without repeated pins. `seen` holds net + 1 of the last net that met a vertex. */
-static enum cleave_status copy_pins(struct cleave_hypergraph *h, const uint64_t *net_offset,
-                                    const uint32_t *pin, uint64_t *seen, struct cleave_error *error)
+/* Drops repeated pins in place. `seen` [vertices] holds net + 1 of the last net that met a vertex.
+ */
+static enum cleave_status drop_repeated(struct cleave_hypergraph *h, uint64_t *seen,
+                                        struct cleave_error *error)
 {
-    uint64_t used = 0;
-    h->net_offset[0] = 0;
+    memset(seen, 0, (size_t)h->vertices * sizeof *seen);
+    uint64_t used = 0, begin = 0, pins = h->net_offset[h->nets];
     for (uint32_t e = 0; e < h->nets; e++) {
-        if (net_offset[e + 1] < net_offset[e] || net_offset[e + 1] > net_offset[h->nets])
+        uint64_t end = h->net_offset[e + 1];
+        if (end < begin || end > pins)
             return cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
                                     "net %u of %u: its offset runs backwards", e, h->nets);
-        for (uint64_t i = net_offset[e]; i < net_offset[e + 1]; i++) {
-            uint32_t v = pin[i];
+        for (uint64_t i = begin; i < end; i++) {
+            uint32_t v = h->pin[i];
             if (v >= h->vertices)
                 return cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
                                         "net %u names vertex %u, but there are only %u vertices", e,
@@ -51,6 +53,7 @@ static enum cleave_status copy_pins(struct cleave_hypergraph *h, const uint64_t 
             seen[v] = (uint64_t)e + 1;
             h->pin[used++] = v;
         }
+        begin = end;
         h->net_offset[e + 1] = used;
     }
     return CLEAVE_OK;
@@ -106,6 +109,65 @@ static enum cleave_status check_weights(const struct cleave_hypergraph *h,
     return CLEAVE_OK;
 }
 
+/* Ones where no weights were given. */
+static int64_t *ones(uint64_t count)
+{
+    int64_t *values = array(count, sizeof *values);
+    for (uint64_t i = 0; values && i < count; i++)
+        values[i] = 1;
+    return values;
+}
+
+enum cleave_status cleave__hypergraph_adopt(struct cleave_hypergraph *h,
+                                            struct cleave_hypergraph **out,
+                                            struct cleave_error *error)
+{
+    uint64_t given = h->net_offset[h->nets];
+    enum cleave_status status = CLEAVE_NO_MEMORY;
+    h->vertex_offset = array((uint64_t)h->vertices + 1, sizeof *h->vertex_offset);
+    if (!h->vertex_offset)
+        goto fail;
+    status = drop_repeated(h, h->vertex_offset, error); /* lends its memory before its own use */
+    if (status)
+        goto fail;
+    uint64_t pins = h->net_offset[h->nets];
+    if (pins < given) { /* shorter: where it cannot be, it stays as long as it was */
+        uint32_t *shorter = realloc(h->pin, (size_t)(pins ? pins : 1) * sizeof *shorter);
+        h->pin = shorter ? shorter : h->pin;
+    }
+    h->incident = array(pins, sizeof *h->incident);
+    if (!h->vertex_weight)
+        h->vertex_weight = ones((uint64_t)h->vertices * h->weights);
+    if (!h->net_weight)
+        h->net_weight = ones(h->nets);
+    if (!h->incident || !h->vertex_weight || !h->net_weight) {
+        status = CLEAVE_NO_MEMORY;
+        goto fail;
+    }
+    transpose(h);
+    status = check_weights(h, CLEAVE_BAD_ARGUMENT, error);
+    if (status)
+        goto fail;
+    *out = h;
+    return CLEAVE_OK;
+
+fail:
+    if (status == CLEAVE_NO_MEMORY)
+        cleave_error_set(error, status, "no memory for a hypergraph of %u vertices and %llu pins",
+                         h->vertices, (unsigned long long)given);
+    cleave_hypergraph_free(h);
+    return status;
+}
+
+/* A copy that is never NULL for being empty; NULL when memory is out. */
+static void *copy(const void *from, uint64_t count, size_t size)
+{
+    void *to = array(count, size);
+    if (to && count)
+        memcpy(to, from, (size_t)count * size);
+    return to;
+}
+
 enum cleave_status cleave_hypergraph_new(uint32_t vertices, uint32_t nets,
                                          const uint64_t *net_offset, const uint32_t *pin,
                                          uint32_t weights, const int64_t *vertex_weight,
@@ -123,49 +185,27 @@ enum cleave_status cleave_hypergraph_new(uint32_t vertices, uint32_t nets,
     if (nets && (!net_offset || net_offset[0] != 0 || (!pin && net_offset[nets])))
         return cleave_error_set(error, CLEAVE_BAD_ARGUMENT, "the first net must start at pin 0");
 
-    struct cleave_hypergraph *h = calloc(1, sizeof *h);
-    uint64_t *seen = calloc((size_t)vertices + 1, sizeof *seen);
+    static const uint64_t none[] = {0};
     uint64_t pins = nets ? net_offset[nets] : 0;
-    enum cleave_status status = CLEAVE_NO_MEMORY;
-    if (!h || !seen)
-        goto fail;
-    h->vertices = vertices;
-    h->nets = nets;
-    h->weights = weights;
-    h->net_offset = array((uint64_t)nets + 1, sizeof *h->net_offset);
-    h->pin = array(pins, sizeof *h->pin);
-    h->vertex_offset = array((uint64_t)vertices + 1, sizeof *h->vertex_offset);
-    h->vertex_weight = array((uint64_t)vertices * weights, sizeof *h->vertex_weight);
-    h->net_weight = array(nets, sizeof *h->net_weight);
-    if (!h->net_offset || !h->pin || !h->vertex_offset || !h->vertex_weight || !h->net_weight)
-        goto fail;
-    status = copy_pins(h, net_offset, pin, seen, error);
-    if (status)
-        goto fail;
-    h->incident = array(h->net_offset[nets], sizeof *h->incident);
-    if (!h->incident) {
-        status = CLEAVE_NO_MEMORY;
-        goto fail;
+    struct cleave_hypergraph *h = calloc(1, sizeof *h);
+    if (h) {
+        *h = (struct cleave_hypergraph){.vertices = vertices, .nets = nets, .weights = weights};
+        h->net_offset = copy(nets ? net_offset : none, (uint64_t)nets + 1, sizeof *net_offset);
+        h->pin = copy(pin, pins, sizeof *pin);
+        if (vertex_weight)
+            h->vertex_weight =
+                copy(vertex_weight, (uint64_t)vertices * weights, sizeof *vertex_weight);
+        if (net_weight)
+            h->net_weight = copy(net_weight, nets, sizeof *net_weight);
     }
-    transpose(h);
-    for (size_t i = 0; i < (size_t)vertices * weights; i++)
-        h->vertex_weight[i] = vertex_weight ? vertex_weight[i] : 1;
-    for (uint32_t e = 0; e < nets; e++)
-        h->net_weight[e] = net_weight ? net_weight[e] : 1;
-    status = check_weights(h, CLEAVE_BAD_ARGUMENT, error);
-    if (status)
-        goto fail;
-    free(seen);
-    *out = h;
-    return CLEAVE_OK;
-
-fail:
-    if (status == CLEAVE_NO_MEMORY)
-        cleave_error_set(error, status, "no memory for a hypergraph of %u vertices and %llu pins",
-                         vertices, (unsigned long long)pins);
-    free(seen);
-    cleave_hypergraph_free(h);
-    return status;
+    if (!h || !h->net_offset || !h->pin || (vertex_weight && !h->vertex_weight) ||
+        (net_weight && !h->net_weight)) {
+        cleave_hypergraph_free(h);
+        return cleave_error_set(error, CLEAVE_NO_MEMORY,
+                                "no memory for a hypergraph of %u vertices and %llu pins", vertices,
+                                (unsigned long long)pins);
+    }
+    return cleave__hypergraph_adopt(h, out, error);
 }
 
 enum cleave_status cleave_hypergraph_check(const struct cleave_hypergraph *h,

@@ -43,6 +43,11 @@ enum cleave_status cleave__numbers_line(struct cleave__numbers *numbers, struct 
             return cleave__numbers_fail(numbers, error, "line is longer than 256 MiB");
         if (status)
             return status;
+        if (numbers->bytes == 0 && length >= 3 && !memcmp(line, "\xef\xbb\xbf", 3)) {
+            numbers->bytes += 3; /* a byte order mark */
+            line += 3;
+            length -= 3;
+        }
         numbers->bytes += length + 1;
         if (length && line[0] == '%')
             continue;

@@ -1,7 +1,7 @@
 /* Reading lines of whole numbers: what .hgr, .graph and fix files are made of.
  *
- * Wraps base/input: skips comment lines ('%'), names file and line in every error, and reads
- * numbers with overflow checked. Memory is one line. */
+ * Wraps base/input: skips comment lines ('%') and a byte order mark, names file and line in every
+ * error, and reads numbers with overflow checked. Memory is one line. */
 #ifndef CLEAVE_MODEL_NUMBERS_H
 #define CLEAVE_MODEL_NUMBERS_H
 

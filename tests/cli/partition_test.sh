@@ -28,6 +28,26 @@ grep -v seconds out >one
 grep -v seconds piped >two
 cmp -s one two || fail "packed and plain differ"
 
+# Presets, objectives and threads: all find this optimum; what was asked is said.
+for preset in fast default quality; do
+    for objective in cut km1 soed; do
+        expect 0 partition two.hgr -k 2 --preset $preset --objective $objective -t 2 --json -o named
+        expect_line '"cut": 1,' out
+        expect_line '"soed": 2,' out
+        expect_line "\"objective\": \"$objective\"" out
+        expect_line "\"preset\": \"$preset\"" out
+        expect_line '"threads": 2' out
+    done
+done
+expect 0 partition two.hgr -k 2 --threads 256 -o more
+cmp -s named more || fail "more threads, another answer"
+expect 0 partition two.hgr -k 2 --underweight 0 --json -o named
+expect_line '"underweight": 0.0,' out
+expect 0 partition two.hgr -k 2 --json -o named --seed 18446744073709551615
+expect_line '"underweight": null' out
+expect_line '"epsilon": 0.03,' out
+expect_line '"seed": "18446744073709551615"' out
+
 # Steering.
 printf '1\n-1\n-1\n-1\n-1\n0\n' >fix
 expect 0 partition two.hgr -k 2 --fix fix -o fixed
@@ -40,6 +60,26 @@ printf '4 3 11\n2 3\n2 1 3\n2 1\n' >grid.graph
 printf '4 4\n2 3\n1 4\n1 4\n2 3\n' >square.graph
 expect 0 partition square.graph -k 2 -o named --json
 expect_line '"cut": 2,' out
+printf '3\n0\n0\n0\n3\n0\n' >together
+printf '2 3\n%% and\n1 4\n' >apart
+expect 0 partition two.hgr -k 2 --together together --apart apart -o named
+{ read -r b1; read -r b2; read -r b3; read -r b4; read -r b5; } <named
+[ $b1 = $b5 ] || fail "not together: $(tr -d '\n' <named)"
+[ $b2 != $b3 ] && [ $b1 != $b4 ] || fail "not apart: $(tr -d '\n' <named)"
+
+# The same hypergraph in PaToH's form, counted from 0, by its name and by option.
+printf '0 6 7 14\r\n0 1\r\n1 2\r\n0 2\r\n3 4\r\n4 5\r\n3 5\r\n2 3\r\n' >two.u
+expect 0 partition two.hgr -k 2 -o named
+for name in two.u two.patoh; do
+    [ $name = two.u ] || cp two.u $name
+    expect 0 partition $name -k 2 -o patoh
+    cmp -s named patoh || fail "$name is read as another hypergraph"
+done
+xz -kf two.u
+expect 0 partition two.u.xz -k 2 -o patoh
+cmp -s named patoh || fail "two.u.xz is read as another hypergraph"
+"$cleave" partition - -k 2 --format patoh --quiet -o - <two.u >patoh 2>err
+cmp -s named patoh || fail "--format patoh is read as another hypergraph"
 for placer in hash range round-robin multilevel; do
     expect 0 partition two.hgr -k 2 -e 5 --placer $placer -o named
 done
@@ -57,14 +97,30 @@ expect 2 partition two.hgr -k 2 --shares 1,2,3 -o named
 expect 2 partition two.hgr -k 2 --placer best -o named
 expect_line 'round-robin' err
 expect 2 partition two.hgr -k 2 --refine -o named
+expect 2 partition two.hgr -k 2 --preset best -o named
+expect_line 'default, fast, quality' err
+expect 2 partition two.hgr -k 2 --objective edges -o named
+expect_line 'cut, km1, soed' err
+expect 2 partition two.hgr -k 2 --threads 0 -o named
+expect 2 partition two.hgr -k 2 --threads 257 -o named
+expect 2 partition two.hgr -k 2 --underweight 1.5 -o named
+expect 2 partition two.hgr -k 2 --underweight 0.1,0.2 -o named
 expect 2 partition two.hgr -k 2 --json -o -
 expect 1 partition missing.hgr -k 2 -o named
 expect_one_line
 expect 1 partition two.hgr -k 2 --fix two.hgr -o named
 expect_one_line
 printf '5\n0\n0\n0\n0\n0\n' >outside
-expect 2 partition two.hgr -k 2 --fix outside -o named
-expect_line 'vertex 0 is fixed to block 5' err
+expect 1 partition two.hgr -k 2 --fix outside -o named
+expect_line "outside:1: block is '5'" err
+printf '1 7\n' >outside
+expect 1 partition two.hgr -k 2 --apart outside -o named
+expect_line "outside:1: vertex is '7'" err
+expect 1 partition two.hgr -k 2 --together outside -o named
+expect_line 'outside:1: more than 1 number' err
+printf -- '0\n0\n0\n-1\n1\n1\n' >outside
+expect 1 partition two.hgr -k 2 --start outside -o named
+expect_line 'outside: vertex 4 has no block' err
 hostile() {
     printf "$1" >bad.hgr
     expect 1 partition bad.hgr -k 2 -o named

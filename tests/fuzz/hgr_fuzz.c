@@ -53,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     cleave_hypergraph_free(h);
     int32_t *fixed = NULL;
-    if (!cleave_fix_read(path, data[0], &fixed, &error))
+    if (!cleave_fix_read(path, data[0], 1 + data[0] % 4, &fixed, &error))
         free(fixed);
     close(descriptor);
     return 0;

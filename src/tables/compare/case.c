@@ -151,8 +151,8 @@ static enum cleave_status split(struct cleave_case *kase, double fraction,
 
 /* ---- schema and sizes ---- */
 
-static enum cleave_status load_schema(const struct cleave_case_source *source,
-                                      struct cleave_case *kase, struct cleave_error *error)
+enum cleave_status cleave__case_load_schema(const struct cleave_case_source *source,
+                                            struct cleave_case *kase, struct cleave_error *error)
 {
     enum cleave_status status = CLEAVE_OK;
     if (source->benchmark) {
@@ -201,7 +201,7 @@ enum cleave_status cleave__case_load(const struct cleave_case_source *source,
     if (!kase)
         return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for the case");
     kase->benchmark = source->benchmark;
-    enum cleave_status status = load_schema(source, kase, error);
+    enum cleave_status status = cleave__case_load_schema(source, kase, error);
     if (!status)
         status = cleave__analyzer_new(kase->schema, &kase->analyzer, error);
     cleave__workload_init(&kase->train, kase->schema);

@@ -52,6 +52,10 @@ struct cleave_case {
 
 enum cleave_status cleave__case_load(const struct cleave_case_source *source,
                                      struct cleave_case **out, struct cleave_error *error);
+/* Schema, sizes and, of a benchmark, the generator: what `kase` (all zeroes) needs before any
+ * transaction is read. On failure the caller frees what is there. */
+enum cleave_status cleave__case_load_schema(const struct cleave_case_source *source,
+                                            struct cleave_case *kase, struct cleave_error *error);
 /* Tables and columns as the statements of the traces use them, for when no schema is at hand. */
 enum cleave_status cleave__case_infer_schema(const struct cleave_case_source *source,
                                              struct cleave_schema **out,

@@ -1,0 +1,102 @@
+/* Inside flow refinement: the region of two blocks as a flow network, maximum flow, and the search
+ * for the most balanced least cut. Each thread has one, used for one pair after another.
+ *
+ * The network (Lawler 1973, arcs implicit): a node for each vertex, two for each net. A vertex
+ * sends to the in-nodes of its nets without limit, an in-node to its out-node at most the net's
+ * capacity, an out-node to the net's pins without limit. Vertex 0 is the source, all of block a
+ * that stays; vertex 1 the sink, all of b that stays. Nets that touch both are cut whatever
+ * happens, and left out.
+ *
+ * Node numbers: vertex v is v; a net's in-node is vertices + 2 * net, its out-node one more. */
+#ifndef CLEAVE_PLACE_MULTILEVEL_FLOW_PART_H
+#define CLEAVE_PLACE_MULTILEVEL_FLOW_PART_H
+
+#include "place/multilevel/flow.h"
+
+enum { CLEAVE__SETTLED = UINT32_MAX, CLEAVE__RANKS = 32 };
+
+/* Side 0 grows from the source along residual arcs, side 1 from the sink against them. What holds
+ * for one holds for the other with flows negated and in- and out-nodes swapped; a side meets a
+ * net's `first` node before its second. */
+struct cleave__flow_side {
+    uint32_t *reach;  /* [nodes]: SETTLED: on this side for good; base + distance from `start`:
+                         reached by the last search; less: neither */
+    uint32_t *queue;  /* [nodes]: what the last search reached, in order */
+    uint32_t *member; /* [vertices]: the settled ones, then those the last search reached */
+    uint32_t *next;   /* [vertices]: chains of candidates; ABSENT: never was one */
+    uint32_t head[2][CLEAVE__RANKS]; /* of candidates out of / within the other side's reach */
+    int64_t weight[CLEAVE_WEIGHTS_MAX], settled_weight[CLEAVE_WEIGHTS_MAX]; /* of members */
+    uint32_t base, top; /* least and greatest distance of the last search */
+    uint32_t queued, settled, members;
+    uint32_t start; /* the settled vertex that searches start from; NONE: none */
+};
+
+struct cleave__flow_step {
+    uint32_t node, pin; /* which pin led there */
+};
+
+struct cleave__flow {
+    const struct cleave__search *search; /* set once there is memory for the rest */
+    struct cleave_arena arena;
+    /* The network. */
+    uint32_t vertices, nets, pins, weights;
+    uint32_t *vertex;        /* [vertices]: which of the level it is; unset for 0 and 1 */
+    uint32_t *vertex_offset; /* [vertices + 1] into vertex_pin, which holds pins' numbers */
+    uint32_t *vertex_pin;
+    uint32_t *net_offset; /* [nets + 1]: pins of a net are consecutive */
+    uint32_t *pin_vertex, *pin_net;
+    int64_t *capacity, *net_flow; /* [nets] */
+    int64_t *pin_flow;            /* what the vertex sends to the net; negative: receives */
+    int64_t *weight;              /* [vertices * weights] */
+    uint8_t *distance;            /* [vertices]: nets between it and the cut */
+    uint8_t *where;               /* [vertices]: 0 in block a now, 1 in b */
+    int64_t cut;                  /* what these nets cost now */
+    /* The search. */
+    struct cleave__flow_side side[2];
+    uint32_t *cursor; /* [nodes] */
+    struct cleave__flow_step *path;
+    int64_t flow;
+    uint64_t work, work_limit; /* pins looked at for this pair */
+    /* The region while it grows; stamps make clearing unnecessary. */
+    uint32_t stamp;
+    uint32_t *vertex_stamp;              /* [level vertices]: in the region */
+    uint32_t *net_stamp, *scan_stamp[2]; /* [level nets]: has pins in the region; looked through for
+                                            pins in a, in b */
+    uint32_t *net_list, *local_net;      /* [level nets]: those with pins; their numbers here */
+    uint32_t *net_pins[2];               /* [level nets]: pins in the region, in a and in b */
+    struct cleave_arena_mark mark;       /* the network's arrays lie above */
+    uint64_t vertices_room, nets_room, pins_room;
+};
+
+/* What one pair is asked for; nothing here changes while pairs are cut. */
+struct cleave__flow_pair {
+    const struct cleave__state *state;
+    const struct cleave__flow_options *options; /* defaults filled in */
+    uint32_t block[2];
+    const uint32_t *seed; /* nets, among them those that touch both blocks */
+    uint32_t seeds;
+};
+
+/* False when memory is out. Free with cleave__arena_free(&flow->arena), also then, and before a
+ * second try. */
+bool cleave__flow_init(struct cleave__flow *flow, const struct cleave__search *search,
+                       const struct cleave__level *level);
+
+/* flow_region.c: grows the region around the pair's cut and builds its network. False when memory
+ * is out. O(pins of nets near the cut). */
+bool cleave__flow_region(struct cleave__flow *flow, const struct cleave__flow_pair *pair);
+
+/* flow_network.c: raises the flow to the maximum between settled vertices, from `side`'s start
+ * (Dinic 1970); the last search leaves what that side reaches. False when work or time is out, with
+ * a flow that is sound but not the maximum. O(pins) for each phase. */
+bool cleave__flow_augment(struct cleave__flow *flow, uint32_t side);
+/* Only searches; true when the other side's settled vertices were met. */
+bool cleave__flow_search(struct cleave__flow *flow, uint32_t side);
+
+/* flow_cut.c: the best cut: of least cost, then most balanced, among those met that keep every
+ * limit and are better than the present one. Writes the vertices that change blocks and their
+ * number, 0 if none; returns what they save. `move` has room for all of the region. */
+int64_t cleave__flow_cut(struct cleave__flow *flow, const struct cleave__flow_pair *pair,
+                         uint32_t *move, uint32_t *moves);
+
+#endif
