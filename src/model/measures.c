@@ -74,6 +74,13 @@ int64_t cleave__block_limit(int64_t quota, double epsilon)
     return (int64_t)limit > quota ? (int64_t)limit : quota;
 }
 
+int64_t cleave__block_floor(double share, int64_t total, double underweight)
+{
+    double fair = floor(share * (double)total * (1 + 1e-12));
+    double least = floor((1.0 - underweight) * fair);
+    return least >= (double)total ? total : least > 0 ? (int64_t)least : 0;
+}
+
 static double spread(uint32_t n, const double *value)
 {
     double mean = 0, sum = 0;

@@ -28,6 +28,9 @@ int64_t cleave__share_of(double part, double whole, int64_t total);
 /* The most a block may carry: (1 + epsilon) * quota, rounded down. */
 int64_t cleave__block_limit(int64_t quota, double epsilon);
 
+/* The least a block may carry: (1 - underweight) * floor(share * total), rounded down. */
+int64_t cleave__block_floor(double share, int64_t total, double underweight);
+
 /* The skew factor: 1/n sum_i [ alpha ((s_i - s)/s)^2 + beta ((t_i - t)/t)^2 ] over n shards, with
  * s and t the means of size and access; a term is 0 where its mean is 0. */
 double cleave__skew_factor(uint32_t n, const double *size, const double *access, double alpha,

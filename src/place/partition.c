@@ -95,6 +95,7 @@ static void request_free(struct cleave__request *request)
 {
     free(request->quota);
     free(request->limit);
+    free(request->floor);
 }
 
 static enum cleave_status request_init(struct cleave__request *request,
@@ -111,7 +112,9 @@ static enum cleave_status request_init(struct cleave__request *request,
     size_t cells = (size_t)o->blocks * h->weights;
     request->quota = malloc(cells * sizeof *request->quota);
     request->limit = malloc(cells * sizeof *request->limit);
-    if (!request->quota || !request->limit) {
+    if (o->underweight)
+        request->floor = malloc(cells * sizeof *request->floor);
+    if (!request->quota || !request->limit || (o->underweight && !request->floor)) {
         request_free(request);
         *request = (struct cleave__request){0};
         return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for %u blocks", o->blocks);
@@ -125,6 +128,9 @@ static enum cleave_status request_init(struct cleave__request *request,
             size_t at = (size_t)b * h->weights + c;
             request->quota[at] = cleave__share_of(cleave__request_share(request, b), whole, total);
             request->limit[at] = cleave__block_limit(request->quota[at], epsilon_of(o, c));
+            if (request->floor)
+                request->floor[at] = cleave__block_floor(
+                    cleave__request_share(request, b) / whole, total, o->underweight[c]);
         }
     }
     return CLEAVE_OK;
@@ -158,7 +164,9 @@ static enum cleave_status measure(const struct cleave__request *request, const u
                 r.imbalance[c] = over;
         }
         for (uint32_t b = 0; b < k; b++) {
-            if (weight[(size_t)b * W + c] > request->limit[(size_t)b * W + c])
+            size_t at = (size_t)b * W + c;
+            if (weight[at] > request->limit[at] ||
+                (request->floor && weight[at] < request->floor[at]))
                 r.balanced = false;
         }
     }
@@ -218,6 +226,15 @@ static enum cleave_status judge(const struct cleave__request *request, const uin
                                 "; allow a larger epsilon, fewer blocks or lighter vertices",
                                 worst / W, weight[worst], worst % W,
                                 weight[worst] - request->limit[worst], request->limit[worst]);
+    for (size_t at = 0; request->floor && at < (size_t)request->blocks * W; at++) {
+        if (weight[at] < request->floor[at])
+            return cleave_error_set(error, CLEAVE_UNSATISFIABLE,
+                                    "no balanced placement found: block %zu carries %" PRId64
+                                    " of weight %zu, %" PRId64 " under its lower bound %" PRId64
+                                    "; allow a larger underweight, or fewer blocks",
+                                    at / W, weight[at], at % W, request->floor[at] - weight[at],
+                                    request->floor[at]);
+    }
     for (uint32_t i = 0; i < o->apart_count; i++) {
         if (block[o->apart[i][0]] == block[o->apart[i][1]])
             return cleave_error_set(error, CLEAVE_UNSATISFIABLE,

@@ -12,6 +12,7 @@ struct cleave__request {
     uint32_t weights;
     int64_t *quota; /* [blocks * weights]: ceil(share * total) */
     int64_t *limit; /* [blocks * weights]: the most a block may carry */
+    int64_t *floor; /* [blocks * weights]: the least; NULL: 0 */
 };
 
 struct cleave__placer {

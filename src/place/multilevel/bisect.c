@@ -216,9 +216,9 @@ static enum cleave_status bisect_well(struct cleave__search *search,
         struct cleave_arena_mark inner = cleave__arena_mark(&search->arena);
         uint32_t size = coarsest[i % COARSEST_KINDS];
         struct cleave__state state;
-        status =
-            cleave__multilevel(search, level, target, size > least ? size : least, portfolio, NULL,
-                               side);
+        const struct cleave__cycle cycle = {.coarsest = size > least ? size : least,
+                                            .initial = portfolio};
+        status = cleave__multilevel(search, level, target, &cycle, side);
         if (!status && !cleave__state_init(&state, &search->arena, level, target, side, 0))
             status = CLEAVE_NO_MEMORY;
         if (!status && (i == 0 || cleave__score_less(&state.score, &record))) {

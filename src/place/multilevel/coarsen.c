@@ -113,7 +113,7 @@ static uint32_t best_cluster(struct clustering *x, uint32_t v, struct cleave_ran
     for (uint64_t j = l->vertex_offset[v]; j < l->vertex_offset[v + 1]; j++) {
         uint32_t e = l->incident[j];
         uint64_t size = l->net_offset[e + 1] - l->net_offset[e];
-        if (size > RATED_PINS_MAX)
+        if (size > RATED_PINS_MAX || size < 2)
             continue;
         double score = (double)l->net_weight[e] / (double)(size - 1);
         for (uint64_t i = l->net_offset[e]; i < l->net_offset[e + 1]; i++) {

@@ -2,9 +2,8 @@
  * a partition to start from, only vertices of one block merge, so that every level inherits it (a
  * V-cycle); with two, only vertices that both keep together, so that the coarsest level holds just
  * what they disagree on (recombination). */
-#include <string.h>
-#include <stdlib.h>
 
+#include "place/multilevel/flow.h"
 #include "place/multilevel/two.h"
 
 enum { LEVELS_MAX = 60 };
@@ -21,9 +20,17 @@ enum cleave_status cleave__refine(struct cleave__search *search, struct cleave__
     return status;
 }
 
+static enum cleave_status cut_anew(struct cleave__search *search, struct cleave__state *state,
+                                   uint32_t rounds)
+{
+    const struct cleave__flow_options options = {.pool = search->pool, .rounds = rounds};
+    return cleave__refine_flow(search, state, &options);
+}
+
+/* Two blocks have a faster state, as long as no one counts who has moved. */
 static enum cleave_status refine_two(struct cleave__search *search,
                                      const struct cleave__level *level,
-                                     const struct cleave__target *target, bool coarsest, uint32_t *block)
+                                     const struct cleave__target *target, uint32_t *block)
 {
     struct cleave_arena_mark mark = cleave__arena_mark(&search->arena);
     struct cleave__two two;
@@ -32,13 +39,6 @@ static enum cleave_status refine_two(struct cleave__search *search,
         status = cleave__two_repair(search, &two);
     if (!status)
         status = cleave__two_refine(search, &two, search->effort.fm_rounds);
-    if (!status && coarsest && getenv("TB")) {
-        struct cleave__state state;
-        if (cleave__state_init(&state, &search->arena, level, target, block, cleave__full_room(level, 2))) {
-        uint64_t most = 50 + 20 * (uint64_t)level->vertices, steps = cleave__tabu_iterations(level, target, search->effort.tabu_work);
-        status = cleave__refine_tabu(search, &state, steps < most ? steps : most);
-        cleave__two_recount(&two);}
-    }
     if (!status)
         status = cleave__two_repair(search, &two);
     cleave__arena_rewind(&search->arena, mark);
@@ -48,22 +48,28 @@ static enum cleave_status refine_two(struct cleave__search *search,
 static enum cleave_status refine_level(struct cleave__search *search,
                                        const struct cleave__level *level,
                                        const struct cleave__target *target, bool coarsest,
-                                       uint32_t *block)
+                                       uint32_t flow_rounds, uint32_t *block)
 {
-    if (!getenv("GEN") && target->blocks == 2 && !level->home)
-        return refine_two(search, level, target, coarsest, block);
+    bool two = target->blocks == 2 && !level->home;
+    enum cleave_status status = two ? refine_two(search, level, target, block) : CLEAVE_OK;
+    uint64_t steps = coarsest ? cleave__tabu_iterations(level, target, search->effort.tabu_work) : 0;
+    if (status || (two && !steps && !flow_rounds))
+        return status;
     struct cleave_arena_mark mark = cleave__arena_mark(&search->arena);
     struct cleave__state state;
-    enum cleave_status status = CLEAVE_NO_MEMORY;
-    size_t full = cleave__full_room(level, target->blocks);
-    uint64_t steps = coarsest ? cleave__tabu_iterations(level, target, search->effort.tabu_work) : 0;
-    if (cleave__state_init(&state, &search->arena, level, target, block,
-                           steps || full < search->room ? full : search->room))
+    size_t room = cleave__full_room(level, target->blocks);
+    if (!steps)
+        room = two ? 0 : room < search->room ? room : search->room;
+    if (!cleave__state_init(&state, &search->arena, level, target, block, room))
+        status = CLEAVE_NO_MEMORY;
+    if (!status && !two)
         status = cleave__refine(search, &state);
     if (!status && steps) {
         uint64_t most = 50 + 20 * (uint64_t)level->vertices;
         status = cleave__refine_tabu(search, &state, steps < most ? steps : most);
     }
+    if (!status && flow_rounds)
+        status = cut_anew(search, &state, flow_rounds);
     cleave__arena_rewind(&search->arena, mark);
     return status;
 }
@@ -82,15 +88,15 @@ static void cluster_caps(const struct cleave__level *level, uint32_t coarsest, i
 
 enum cleave_status cleave__multilevel(struct cleave__search *search,
                                       const struct cleave__level *level,
-                                      const struct cleave__target *target, uint32_t coarsest,
-                                      cleave__initial *initial, const uint32_t *within,
-                                      uint32_t *block)
+                                      const struct cleave__target *target,
+                                      const struct cleave__cycle *cycle, uint32_t *block)
 {
     struct cleave_arena *arena = &search->arena;
     struct cleave_arena_mark mark = cleave__arena_mark(arena);
     const struct cleave__level *levels[LEVELS_MAX] = {level};
     uint32_t *blocks[LEVELS_MAX] = {block}, *map[LEVELS_MAX];
-    bool warm = within != NULL;
+    const uint32_t *within = cycle->within;
+    uint32_t coarsest = cycle->coarsest;
     int64_t cap[CLEAVE_WEIGHTS_MAX];
     cluster_caps(level, coarsest, cap);
     enum cleave_status status = CLEAVE_NO_MEMORY;
@@ -110,22 +116,25 @@ enum cleave_status cleave__multilevel(struct cleave__search *search,
         blocks[depth + 1] = cleave__arena_array(arena, count, sizeof **blocks);
         if (!levels[depth + 1] || !blocks[depth + 1])
             goto done;
-        if (warm) {
+        for (uint32_t v = 0; v < n && !cycle->initial; v++)
+            blocks[depth + 1][map[depth][v]] = blocks[depth][v];
+        if (within) {
             uint32_t *label = cleave__arena_array(arena, count, sizeof *label);
             if (!label)
                 goto done;
-            for (uint32_t v = 0; v < n; v++) {
-                blocks[depth + 1][map[depth][v]] = blocks[depth][v];
+            for (uint32_t v = 0; v < n; v++)
                 label[map[depth][v]] = within[v];
-            }
             within = label;
         }
         depth++;
     }
-    status = warm ? CLEAVE_OK : initial(search, levels[depth], target, blocks[depth]);
+    status = CLEAVE_OK;
+    if (cycle->initial)
+        status = cycle->initial(search, levels[depth], target, blocks[depth]);
     for (uint32_t bottom = depth;; depth--) {
         if (!status)
-            status = refine_level(search, levels[depth], target, depth == bottom, blocks[depth]);
+            status = refine_level(search, levels[depth], target, depth == bottom,
+                                  cycle->flow_rounds, blocks[depth]);
         if (status || depth == 0)
             break;
         for (uint32_t v = 0; v < levels[depth - 1]->vertices; v++)

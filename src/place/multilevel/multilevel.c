@@ -5,35 +5,61 @@
  * recombination of the best few (what two agree on is merged, the rest searched again); V-cycles;
  * for small instances tabu search, and branch and bound for tiny ones; vector bin packing when
  * nothing so far is balanced. */
-#include <string.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "place/multilevel/problem.h"
 #include "place/multilevel/search.h"
 
-enum { POOL = 8, TABU_STEPS_MAX = 20000, EXACT_VERTICES_MAX = 64, EXACT_NODES = 200000 };
+enum { POOL = 8, BATCH = 8, TABU_STEPS_MAX = 20000, EXACT_VERTICES_MAX = 64, EXACT_NODES = 200000 };
+enum { TABU_WORK = 10000000, SMALL = 200000, PACK_TABU_MAX = 4000000 };
+
+static const struct cleave__effort efforts[] = {
+    [CLEAVE_FAST] = {.bipartitions = 1, .attempts = 4, .fm_rounds = 2, .starts = 1},
+    [CLEAVE_DEFAULT] = {.bipartitions = 4,
+                        .attempts = 6,
+                        .fm_rounds = 8,
+                        .tabu_work = 500000,
+                        .flow_rounds = 1,
+                        .starts = 1},
+    [CLEAVE_QUALITY] = {.bipartitions = 6,
+                        .attempts = 6,
+                        .fm_rounds = 8,
+                        .tabu_work = 500000,
+                        .flow_rounds = 3,
+                        .starts = 4,
+                        .recombinations = 2,
+                        .cycles = 1},
+};
 
 struct solution {
     uint32_t *block; /* [level vertices] */
     struct cleave__score score;
 };
 
+/* One way to a partition, on its own memory and random numbers. */
+struct attempt {
+    struct cleave__search search;
+    const struct driver *driver;
+    enum cleave_status (*run)(struct attempt *attempt);
+    uint32_t *block;  /* [level vertices]: what it starts from, then what it found */
+    uint32_t *within; /* [level vertices]: what may merge, for recombination; else NULL */
+    struct cleave__score score;
+    bool affordable;
+    bool proven; /* nothing can be better */
+    enum cleave_status status;
+};
+
 struct driver {
     struct cleave__search search;
     struct cleave__problem problem;
     const struct cleave_partition_options *options;
-    uint32_t *block;  /* [level vertices]: the one being worked on */
-    uint32_t *within; /* [level vertices]: scratch of recombination */
     struct solution pool[POOL];
     uint32_t pooled; /* best first */
+    uint32_t done, rounds; /* of the work, for the progress */
+    bool proven;           /* the best is the best there is */
+    bool small;            /* so small that tabu search over everything pays */
 };
-
-static void report(const struct driver *d, uint64_t done, uint64_t total)
-{
-    const struct cleave_progress *p = d->search.progress;
-    if (p && p->report)
-        p->report(p->context, "partition", done, total);
-}
 
 static const struct cleave__level *level_of(const struct driver *d)
 {
@@ -47,39 +73,43 @@ static uint32_t blocks_of(const struct driver *d)
 
 static size_t block_bytes(const struct driver *d)
 {
-    return level_of(d)->vertices * sizeof *d->block;
+    return level_of(d)->vertices * sizeof(uint32_t);
+}
+
+static void report(struct driver *d, uint32_t more)
+{
+    const struct cleave_progress *p = d->search.progress;
+    if (p && p->report)
+        p->report(p->context, "partition", d->done, d->rounds);
+    d->done += more;
 }
 
 /* Done when nothing can be better. */
 static bool perfect(const struct driver *d)
 {
-    return d->pooled && d->pool[0].score.cost == 0 && cleave__score_sound(&d->pool[0].score);
+    return d->proven ||
+           (d->pooled && d->pool[0].score.cost == 0 && cleave__score_sound(&d->pool[0].score));
 }
 
-/* Puts block[] in its place in the pool, if it is good enough and no other scores the same. */
-static enum cleave_status consider(struct driver *d)
+/* Puts what was found in its place in the pool, if it is good enough and no other scores the same. */
+static enum cleave_status consider(struct driver *d, const struct attempt *attempt)
 {
-    struct cleave_arena_mark mark = cleave__arena_mark(&d->search.arena);
-    struct cleave__state state;
-    bool ok = cleave__state_init(&state, &d->search.arena, level_of(d), &d->problem.target,
-                                 d->block, 0);
-    struct cleave__score score = state.score;
-    bool affordable = ok && state.moved <= d->problem.target.budget;
-    cleave__arena_rewind(&d->search.arena, mark);
-    if (!ok)
-        return CLEAVE_NO_MEMORY;
     uint32_t at = 0;
-    while (at < d->pooled && !cleave__score_less(&score, &d->pool[at].score))
+    while (at < d->pooled && !cleave__score_less(&attempt->score, &d->pool[at].score))
         at++;
-    if (!affordable || at == POOL ||
-        (at > 0 && !cleave__score_less(&d->pool[at - 1].score, &score)))
+    if (!attempt->affordable || at == POOL ||
+        (at > 0 && !cleave__score_less(&d->pool[at - 1].score, &attempt->score)))
         return CLEAVE_OK;
-    uint32_t last = d->pooled < POOL ? d->pooled++ : POOL - 1;
+    uint32_t last = d->pooled < POOL ? d->pooled : POOL - 1;
     struct solution fresh = d->pool[last];
+    if (!fresh.block && !(fresh.block = cleave__arena_alloc(&d->search.arena, block_bytes(d))))
+        return CLEAVE_NO_MEMORY;
+    if (last == d->pooled)
+        d->pooled++;
     for (uint32_t i = last; i > at; i--)
         d->pool[i] = d->pool[i - 1];
-    fresh.score = score;
-    memcpy(fresh.block, d->block, block_bytes(d));
+    fresh.score = attempt->score;
+    memcpy(fresh.block, attempt->block, block_bytes(d));
     d->pool[at] = fresh;
     return CLEAVE_OK;
 }
@@ -89,200 +119,295 @@ static uint32_t coarsest_size(const struct driver *d)
     return 160 * (blocks_of(d) > 2 ? blocks_of(d) : 2);
 }
 
-static enum cleave_status tabu(struct driver *d, uint64_t work)
+static enum cleave_status tabu(struct attempt *a, uint64_t work)
 {
-    struct cleave_arena_mark mark = cleave__arena_mark(&d->search.arena);
+    const struct driver *d = a->driver;
+    struct cleave_arena_mark mark = cleave__arena_mark(&a->search.arena);
     struct cleave__state state;
     enum cleave_status status = CLEAVE_NO_MEMORY;
-    if (cleave__state_init(&state, &d->search.arena, level_of(d), &d->problem.target, d->block,
+    if (cleave__state_init(&state, &a->search.arena, level_of(d), &d->problem.target, a->block,
                            cleave__full_room(level_of(d), blocks_of(d)))) {
         uint64_t steps = cleave__tabu_iterations(level_of(d), &d->problem.target, work);
-        status = cleave__refine_tabu(&d->search, &state,
+        status = cleave__refine_tabu(&a->search, &state,
                                      steps < TABU_STEPS_MAX ? steps : TABU_STEPS_MAX);
         if (!status)
-            status = cleave__refine_fm(&d->search, &state, 3);
+            status = cleave__refine_fm(&a->search, &state, 3);
     }
-    cleave__arena_rewind(&d->search.arena, mark);
-    return status ? status : consider(d);
+    cleave__arena_rewind(&a->search.arena, mark);
+    return status;
 }
 
-static enum cleave_status start_fresh(struct driver *d)
+/* A fresh start by recursive bipartition. */
+static enum cleave_status start_fresh(struct attempt *a)
 {
-    enum cleave_status status =
-        cleave__multilevel(&d->search, &d->problem.free_level, &d->problem.target, coarsest_size(d),
-                           cleave__bisect, NULL, d->block);
-    return status ? status : consider(d);
+    const struct driver *d = a->driver;
+    const struct cleave__cycle cycle = {.coarsest = coarsest_size(d),
+                                        .initial = cleave__bisect,
+                                        .flow_rounds = a->search.effort.flow_rounds};
+    enum cleave_status status = cleave__multilevel(&a->search, &d->problem.free_level,
+                                                   &d->problem.target, &cycle, a->block);
+    return !status && d->small && !level_of(d)->home ? tabu(a, TABU_WORK) : status;
 }
 
 /* Coarsening and refinement once more, within block[]'s own blocks or finer. */
-static enum cleave_status cycle(struct driver *d, const uint32_t *within)
+static enum cleave_status cycle_again(struct attempt *a)
 {
-    enum cleave_status status =
-        cleave__multilevel(&d->search, level_of(d), &d->problem.target, coarsest_size(d), NULL,
-                           within ? within : d->block, d->block);
-    return status ? status : consider(d);
+    const struct driver *d = a->driver;
+    const struct cleave__cycle again = {.coarsest = coarsest_size(d),
+                                        .within = a->within ? a->within : a->block,
+                                        .flow_rounds = a->search.effort.flow_rounds};
+    return cleave__multilevel(&a->search, level_of(d), &d->problem.target, &again, a->block);
 }
 
-static enum cleave_status start_warm(struct driver *d)
+static enum cleave_status cycle_and_search(struct attempt *a)
 {
-    const struct cleave_hypergraph *h = d->problem.request->hypergraph;
-    const struct cleave__level *level = level_of(d);
-    const uint32_t *warm = d->options->warm_start;
-    for (uint32_t v = h->vertices; v > 0; v--)
-        d->block[d->problem.unit[v - 1]] = warm[v - 1]; /* a group's first member decides */
-    for (uint32_t u = 0; u < level->vertices; u++) {
-        if (level->home)
-            d->block[u] = level->home[u];
-        if (level->fixed[u] != CLEAVE_FREE)
-            d->block[u] = (uint32_t)level->fixed[u];
+    enum cleave_status status = cycle_again(a);
+    return !status && a->driver->small ? tabu(a, TABU_WORK) : status;
+}
+
+static enum cleave_status keep(struct attempt *a)
+{
+    (void)a;
+    return CLEAVE_OK;
+}
+
+static enum cleave_status try_exact(struct attempt *a)
+{
+    const struct driver *d = a->driver;
+    struct cleave_arena_mark mark = cleave__arena_mark(&a->search.arena);
+    struct cleave__state state;
+    enum cleave_status status = CLEAVE_NO_MEMORY;
+    if (cleave__state_init(&state, &a->search.arena, level_of(d), &d->problem.target, a->block, 0))
+        status = cleave__exact(&a->search, &state, EXACT_NODES, &a->proven);
+    cleave__arena_rewind(&a->search.arena, mark);
+    return status;
+}
+
+/* Nothing so far keeps the limits: pack from scratch, then win back cost. */
+static enum cleave_status pack(struct attempt *a)
+{
+    const struct driver *d = a->driver;
+    struct cleave_arena_mark mark = cleave__arena_mark(&a->search.arena);
+    struct cleave__state state;
+    enum cleave_status status = CLEAVE_NO_MEMORY;
+    if (cleave__state_init(&state, &a->search.arena, level_of(d), &d->problem.target, a->block,
+                           a->search.room)) {
+        status = cleave__pack(&a->search, &state);
+        if (!status)
+            status = cleave__refine(&a->search, &state);
     }
-    enum cleave_status status = consider(d);
-    for (uint32_t i = 0; i < 2 && !status; i++)
-        status = cycle(d, NULL);
+    cleave__arena_rewind(&a->search.arena, mark);
+    uint64_t moves = (uint64_t)level_of(d)->vertices * blocks_of(d) * (1 + level_of(d)->weights);
+    return !status && moves <= PACK_TABU_MAX ? tabu(a, 2 * TABU_WORK) : status;
+}
+
+static void run_attempt(void *context, uint32_t task, uint32_t worker)
+{
+    struct attempt *a = (struct attempt *)context + task;
+    const struct driver *d = a->driver;
+    (void)worker;
+    a->status = a->run(a);
+    struct cleave_arena_mark mark = cleave__arena_mark(&a->search.arena);
+    struct cleave__state state;
+    if (!a->status && !cleave__state_init(&state, &a->search.arena, level_of(d),
+                                          &d->problem.target, a->block, 0))
+        a->status = CLEAVE_NO_MEMORY;
+    if (!a->status) {
+        a->score = state.score;
+        a->affordable = state.moved <= d->problem.target.budget;
+    }
+    cleave__arena_rewind(&a->search.arena, mark);
+}
+
+/* Runs attempts that were prepared with `run` and block[], and pools what they find, in order. One
+ * alone has the pool's threads for itself; several share them. */
+static enum cleave_status run_batch(struct driver *d, struct attempt *batch, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        batch[i].driver = d;
+        batch[i].search.progress = d->search.progress;
+        batch[i].search.effort = d->search.effort;
+        batch[i].search.room = d->search.room;
+        batch[i].search.pool = count == 1 ? d->search.pool : NULL;
+    }
+    report(d, count);
+    cleave__pool_run(d->search.pool, count, run_attempt, batch);
+    enum cleave_status status = CLEAVE_OK;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!status)
+            status = batch[i].status;
+        if (!status)
+            status = consider(d, &batch[i]);
+        d->proven |= batch[i].proven;
+        cleave__arena_free(&batch[i].search.arena);
+        batch[i].search = (struct cleave__search){0};
+    }
+    return status;
+}
+
+static bool give_block(struct driver *d, struct attempt *a, uint64_t stream)
+{
+    cleave__random_seed(&a->search.random,
+                        cleave__mix64(d->options->seed + 1) ^ cleave__mix64(stream));
+    if (!a->block)
+        a->block = malloc(block_bytes(d));
+    return a->block != NULL;
+}
+
+/* One attempt from the best there is, or from what is in `from`. */
+static enum cleave_status run_one(struct driver *d, struct attempt *a,
+                                  enum cleave_status (*run)(struct attempt *), uint64_t stream,
+                                  const uint32_t *from)
+{
+    if (!give_block(d, a, stream))
+        return CLEAVE_NO_MEMORY;
+    a->run = run;
+    if (from)
+        memcpy(a->block, from, block_bytes(d));
+    return run_batch(d, a, 1);
+}
+
+/* Each start has its own stream, so that more starts never lose what fewer found. */
+static enum cleave_status start_all(struct driver *d, struct attempt *batch, uint32_t from,
+                                    uint32_t to)
+{
+    enum cleave_status status = CLEAVE_OK;
+    for (uint32_t s = from, count; s < to && !status && !perfect(d); s += count) {
+        count = to - s < BATCH ? to - s : BATCH;
+        for (uint32_t i = 0; i < count; i++) {
+            if (!give_block(d, &batch[i], (uint64_t)s + i + 77))
+                return CLEAVE_NO_MEMORY;
+            batch[i].run = start_fresh;
+        }
+        status = run_batch(d, batch, count);
+    }
     return status;
 }
 
 /* Merges what two of the pool agree on and searches what is left, from the better one. */
-static enum cleave_status recombine(struct driver *d)
+static enum cleave_status recombine_all(struct driver *d, struct attempt *batch, uint32_t pairs)
 {
-    uint32_t a = (uint32_t)cleave__random_below(&d->search.random, d->pooled);
-    uint32_t b = (uint32_t)cleave__random_below(&d->search.random, d->pooled - 1);
-    b += b >= a;
-    if (a > b) {
-        uint32_t held = a;
-        a = b;
-        b = held;
-    }
-    memcpy(d->block, d->pool[a].block, block_bytes(d));
-    for (uint32_t v = 0; v < level_of(d)->vertices; v++)
-        d->within[v] = d->pool[a].block[v] * blocks_of(d) + d->pool[b].block[v];
-    return cycle(d, d->within);
-}
-
-static enum cleave_status try_exact(struct driver *d, bool *proven)
-{
-    struct cleave_arena_mark mark = cleave__arena_mark(&d->search.arena);
-    struct cleave__state state;
-    memcpy(d->block, d->pool[0].block, block_bytes(d));
-    enum cleave_status status = CLEAVE_NO_MEMORY;
-    if (cleave__state_init(&state, &d->search.arena, level_of(d), &d->problem.target, d->block, 0))
-        status = cleave__exact(&d->search, &state, EXACT_NODES, proven);
-    cleave__arena_rewind(&d->search.arena, mark);
-    return status ? status : consider(d);
-}
-
-/* Nothing so far keeps the limits: pack from scratch, then win back cost. */
-static enum cleave_status pack(struct driver *d)
-{
-    struct cleave_arena_mark mark = cleave__arena_mark(&d->search.arena);
-    struct cleave__state state;
-    memcpy(d->block, d->pool[0].block, block_bytes(d));
-    enum cleave_status status = CLEAVE_NO_MEMORY;
-    if (cleave__state_init(&state, &d->search.arena, level_of(d), &d->problem.target, d->block,
-                           d->search.room)) {
-        status = cleave__pack(&d->search, &state);
-        if (!status)
-            status = cleave__refine(&d->search, &state);
-    }
-    cleave__arena_rewind(&d->search.arena, mark);
-    return status ? status : consider(d);
-}
-
-static uint32_t default_starts(const struct driver *d)
-{
-    uint32_t depth = 1;
-    while ((1u << depth) < blocks_of(d))
-        depth++;
-    uint64_t size = level_of(d)->net_offset[level_of(d)->nets] + level_of(d)->vertices;
-    uint64_t starts = 1500000 / (size * depth + 1);
-    return starts < 1 ? 1 : starts > 12 ? 12 : (uint32_t)starts;
-}
-
-static enum cleave_status search_all(struct driver *d)
-{
-    /* A tabu step looks at so many moves. */
-    uint64_t moves = (uint64_t)level_of(d)->vertices * blocks_of(d) * (1 + level_of(d)->weights);
-    bool small = moves <= 200000, proven = false;
-    bool fresh = !(d->options->warm_start && d->options->warm_refine_only);
-    uint32_t starts = d->options->starts ? d->options->starts : default_starts(d);
-    uint32_t rounds = fresh ? starts + starts / 2 + 2 : 1;
-    const uint64_t tabu_work = 10000000;
     enum cleave_status status = CLEAVE_OK;
-    if (d->options->warm_start) {
-        status = start_warm(d);
-        if (!status && small)
-            status = tabu(d, tabu_work);
+    for (uint32_t r = 0, count; r < pairs && !status && d->pooled > 1 && !perfect(d); r += count) {
+        count = pairs - r < BATCH / 2 ? pairs - r : BATCH / 2;
+        for (uint32_t i = 0; i < count; i++) {
+            uint32_t x = (uint32_t)cleave__random_below(&d->search.random, d->pooled);
+            uint32_t y = (uint32_t)cleave__random_below(&d->search.random, d->pooled - 1);
+            y += y >= x;
+            if (!batch[i].within)
+                batch[i].within = malloc(block_bytes(d));
+            if (!give_block(d, &batch[i], (uint64_t)r + i + 1000077) || !batch[i].within)
+                return CLEAVE_NO_MEMORY;
+            batch[i].run = cycle_and_search;
+            memcpy(batch[i].block, d->pool[x < y ? x : y].block, block_bytes(d));
+            for (uint32_t v = 0; v < level_of(d)->vertices; v++)
+                batch[i].within[v] = d->pool[x].block[v] * blocks_of(d) + d->pool[y].block[v];
+        }
+        status = run_batch(d, batch, count);
     }
-    for (uint32_t s = 0; s < starts && fresh && !status && !perfect(d); s++) {
-        report(d, s, rounds);
-        /* Each start has its own stream, so that more starts never lose what fewer found. */
-        cleave__random_seed(&d->search.random,
-                            cleave__mix64(d->options->seed + 1) ^ cleave__mix64((uint64_t)s + 77));
-        status = start_fresh(d);
-        if (!status && s == 0 && d->pooled && level_of(d)->vertices <= EXACT_VERTICES_MAX &&
-            !d->problem.target.floor)
-            status = try_exact(d, &proven);
-        if (proven)
-            return status;
-        if (!status && small && !level_of(d)->home)
-            status = tabu(d, tabu_work);
-    }
-    for (uint32_t s = 0; s < starts / 2 && fresh && !status && d->pooled > 1 && !perfect(d); s++) {
-        report(d, starts + s, rounds);
-        status = recombine(d);
-        if (!status && small)
-            status = tabu(d, tabu_work);
-    }
-    report(d, rounds - 1, rounds);
-    if (!status && d->pooled && !perfect(d)) {
-        memcpy(d->block, d->pool[0].block, block_bytes(d));
-        status = cycle(d, NULL);
-        if (!status && small)
-            status = tabu(d, tabu_work);
-    }
-    if (!status && d->pooled && !cleave__score_sound(&d->pool[0].score)) {
-        status = pack(d);
-        if (!status && moves <= 4000000)
-            status = tabu(d, 2 * tabu_work);
+    for (uint32_t i = 0; i < BATCH; i++) {
+        free(batch[i].within);
+        batch[i].within = NULL;
     }
     return status;
 }
 
-static bool driver_init(struct driver *d, const struct cleave__request *request)
+static enum cleave_status start_warm(struct driver *d, struct attempt *a)
 {
-    struct cleave_arena *arena = &d->search.arena;
-    if (!cleave__problem_init(&d->problem, arena, request))
-        return false;
-    d->block = cleave__arena_array(arena, level_of(d)->vertices, sizeof *d->block);
-    d->within = cleave__arena_array(arena, level_of(d)->vertices, sizeof *d->within);
-    for (uint32_t i = 0; i < POOL; i++) {
-        d->pool[i].block = cleave__arena_array(arena, level_of(d)->vertices, sizeof *d->block);
-        if (!d->pool[i].block)
-            return false;
+    const struct cleave_hypergraph *h = d->problem.request->hypergraph;
+    const struct cleave__level *level = level_of(d);
+    const uint32_t *warm = d->options->warm_start;
+    if (!give_block(d, a, 1))
+        return CLEAVE_NO_MEMORY;
+    for (uint32_t v = h->vertices; v > 0; v--)
+        a->block[d->problem.unit ? d->problem.unit[v - 1] : v - 1] =
+            warm[v - 1]; /* a group's first member decides */
+    for (uint32_t u = 0; u < level->vertices; u++) {
+        if (level->home)
+            a->block[u] = level->home[u];
+        if (level->fixed[u] != CLEAVE_FREE)
+            a->block[u] = (uint32_t)level->fixed[u];
     }
-    return d->block && d->within;
+    enum cleave_status status = run_one(d, a, keep, 1, NULL);
+    for (uint32_t i = 0; i < 2 && !status; i++)
+        status = run_one(d, a, cycle_again, 2 + i, NULL);
+    if (!status && d->small)
+        status = run_one(d, a, cycle_and_search, 4, NULL);
+    return status;
 }
 
+static uint32_t starts_of(const struct driver *d)
+{
+    if (d->options->starts)
+        return d->options->starts;
+    uint32_t depth = 1;
+    while ((1u << depth) < blocks_of(d))
+        depth++;
+    uint64_t size = level_of(d)->net_offset[level_of(d)->nets] + level_of(d)->vertices;
+    uint64_t cheap = 150000 / (size * depth + 1), starts = d->search.effort.starts;
+    if (d->options->preset == CLEAVE_FAST)
+        return 1;
+    starts = cheap > starts ? cheap : starts;
+    return starts > 12 ? 12 : (uint32_t)starts;
+}
+
+static enum cleave_status search_all(struct driver *d, struct attempt *batch)
+{
+    bool fresh = !(d->options->warm_start && d->options->warm_refine_only);
+    uint32_t starts = fresh ? starts_of(d) : 0;
+    uint32_t pairs = starts > 1 ? starts / 2 : 0, cycles = d->search.effort.cycles;
+    if (d->small && !cycles)
+        cycles = 1;
+    d->rounds = starts + pairs + cycles + (d->options->warm_start ? 3 : 0);
+    enum cleave_status status = CLEAVE_OK;
+    if (d->options->warm_start)
+        status = start_warm(d, batch);
+    if (!status && fresh)
+        status = start_all(d, batch, 0, 1);
+    if (!status && fresh && d->pooled && level_of(d)->vertices <= EXACT_VERTICES_MAX &&
+        !d->problem.target.floor && !perfect(d))
+        status = run_one(d, batch, try_exact, 0, d->pool[0].block);
+    if (!status && starts > 1)
+        status = start_all(d, batch, 1, starts);
+    if (!status)
+        status = recombine_all(d, batch, pairs);
+    for (uint32_t i = 0; i < cycles && !status && d->pooled && !perfect(d); i++)
+        status = run_one(d, batch, cycle_and_search, 500 + i, d->pool[0].block);
+    if (!status && d->pooled && !cleave__score_sound(&d->pool[0].score))
+        status = run_one(d, batch, pack, 600, d->pool[0].block);
+    return status;
+}
 enum cleave_status cleave__place_multilevel(const struct cleave__request *request, uint32_t *block,
                                             struct cleave_error *error)
 {
     const struct cleave_hypergraph *h = request->hypergraph;
-    struct driver d = {.options = request->options};
-    d.search.progress = request->options->progress;
-    d.search.effort = (struct cleave__effort){getenv("BP") ? (uint32_t)atoi(getenv("BP")) : 4, getenv("AT") ? (uint32_t)atoi(getenv("AT")) : 6, getenv("FM") ? (uint32_t)atoi(getenv("FM")) : 8, 500000};
-    d.search.room = 16 * (size_t)h->net_offset[h->nets] + 24 * (size_t)h->vertices + (1 << 18);
-    cleave__random_seed(&d.search.random, request->options->seed);
-    enum cleave_status status = CLEAVE_NO_MEMORY;
+    const struct cleave_partition_options *o = request->options;
+    uint64_t pins = h->net_offset[h->nets];
+    struct driver d = {.options = o};
+    struct attempt batch[BATCH] = {0};
     if (h->vertices == 0)
         return CLEAVE_OK;
-    if (driver_init(&d, request))
-        status = search_all(&d);
+    d.search.progress = o->progress;
+    d.search.effort = efforts[o->preset];
+    d.search.room = (size_t)(4 * pins) + 4 * (size_t)h->vertices + (1 << 20);
+    cleave__random_seed(&d.search.random, o->seed);
+    enum cleave_status status = CLEAVE_NO_MEMORY;
+    if (cleave__problem_init(&d.problem, &d.search.arena, request) &&
+        (o->threads <= 1 || (d.search.pool = cleave__pool_new(o->threads)))) {
+        uint64_t moves = (uint64_t)level_of(&d)->vertices * request->blocks * (1 + h->weights);
+        d.small = moves <= SMALL;
+        status = search_all(&d, batch);
+    }
+    const uint32_t *found = d.pooled ? d.pool[0].block : batch[0].block;
     for (uint32_t v = 0; v < h->vertices && !status; v++)
-        block[v] = d.pool[0].block[d.problem.unit[v]];
+        block[v] = found[d.problem.unit ? d.problem.unit[v] : v];
+    for (uint32_t i = 0; i < BATCH; i++)
+        free(batch[i].block);
+    cleave__pool_free(d.search.pool);
     cleave__arena_free(&d.search.arena);
     if (status == CLEAVE_NO_MEMORY)
         return cleave_error_set(error, status, "no memory to partition %u vertices and %llu pins",
-                                h->vertices, (unsigned long long)h->net_offset[h->nets]);
+                                h->vertices, (unsigned long long)pins);
     if (status == CLEAVE_INTERRUPTED)
         return cleave_error_set(error, status, "partitioning was interrupted");
     return status;

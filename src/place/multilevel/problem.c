@@ -86,6 +86,11 @@ static bool list_apart(struct cleave__problem *p, struct cleave_arena *arena,
     return true;
 }
 
+static uint32_t unit_of(const struct cleave__problem *p, uint32_t v)
+{
+    return p->unit ? p->unit[v] : v;
+}
+
 /* A unit's home is where most of its first weight is now; the rest of it moves in any case, and all
  * of it is counted when it leaves home (never less than what really moves). The budget that is left
  * is the target's. */
@@ -106,11 +111,11 @@ static bool find_homes(struct cleave__problem *p, struct cleave_arena *arena, ui
     if (!home || !cost || !offset || !member || !there)
         return false;
     for (uint32_t v = 0; v < h->vertices; v++)
-        offset[p->unit[v] + 2]++;
+        offset[unit_of(p, v) + 2]++;
     for (uint32_t u = 0; u < units; u++)
         offset[u + 2] += offset[u + 1];
     for (uint32_t v = 0; v < h->vertices; v++)
-        member[offset[p->unit[v] + 1]++] = v;
+        member[offset[unit_of(p, v) + 1]++] = v;
     int64_t unavoidable = 0;
     for (uint32_t u = 0; u < units; u++) {
         uint32_t best = CLEAVE__NONE;
@@ -141,11 +146,11 @@ static bool find_homes(struct cleave__problem *p, struct cleave_arena *arena, ui
 
 /* A unit too heavy for any block counts only as heavy as the roomiest one: it fills its block, what
  * lies over is unavoidable, and the search can aim at the rest being balanced. */
-static void clamp_giants(struct cleave__problem *p)
+static bool clamp_giants(struct cleave__problem *p, struct cleave_arena *arena)
 {
-    const struct cleave__level *level = p->level;
-    int64_t *weight = (int64_t *)level->weight;
+    struct cleave__level *level = (struct cleave__level *)p->level;
     uint32_t W = level->weights;
+    int64_t *weight = NULL; /* a copy, once there is need of one */
     for (uint32_t c = 0; c < W; c++) {
         int64_t roomiest = 0;
         for (uint32_t b = 0; b < p->request->blocks; b++) {
@@ -153,13 +158,41 @@ static void clamp_giants(struct cleave__problem *p)
             roomiest = limit > roomiest ? limit : roomiest;
         }
         for (uint32_t u = 0; u < level->vertices; u++) {
+            size_t at = (size_t)u * W + c;
             int64_t limit = level->fixed[u] == CLEAVE_FREE
                                 ? roomiest
                                 : p->request->limit[(size_t)level->fixed[u] * W + c];
-            if (weight[(size_t)u * W + c] > limit)
-                weight[(size_t)u * W + c] = limit;
+            if (level->weight[at] <= limit)
+                continue;
+            if (!weight) {
+                size_t cells = (size_t)level->vertices * W;
+                weight = cleave__arena_array(arena, cells, sizeof *weight);
+                if (!weight)
+                    return false;
+                memcpy(weight, level->weight, cells * sizeof *weight);
+                level->weight = weight;
+            }
+            weight[at] = limit;
         }
     }
+    return true;
+}
+
+/* The request's own arrays serve as the level when every vertex is a unit; else they are merged. */
+static bool make_level(struct cleave__problem *p, struct cleave_arena *arena,
+                       const struct cleave__level *raw, uint32_t *units)
+{
+    const struct cleave_partition_options *o = p->request->options;
+    if (!o->fixed && !o->together) {
+        struct cleave__level *level = cleave__arena_alloc(arena, sizeof *level);
+        if (level)
+            *level = *raw;
+        p->level = level;
+        *units = raw->vertices;
+    } else if (find_units(p, arena, units)) {
+        p->level = cleave__level_contract(arena, raw, p->unit, *units);
+    }
+    return p->level != NULL;
 }
 
 bool cleave__problem_init(struct cleave__problem *p, struct cleave_arena *arena,
@@ -169,7 +202,7 @@ bool cleave__problem_init(struct cleave__problem *p, struct cleave_arena *arena,
     *p = (struct cleave__problem){.request = request};
     const struct cleave_hypergraph *h = r->hypergraph;
 
-    uint32_t units, n = h->vertices, k = r->blocks;
+    uint32_t units = 0, n = h->vertices, k = r->blocks;
     struct cleave__level raw = {.vertices = n,
                                 .nets = h->nets,
                                 .weights = h->weights,
@@ -189,12 +222,9 @@ bool cleave__problem_init(struct cleave__problem *p, struct cleave_arena *arena,
         raw.fixed = fixed;
     }
     p->least = cleave__arena_zalloc(arena, k * sizeof *p->least);
-    if (!p->least || !list_apart(p, arena, &raw) || !find_units(p, arena, &units))
+    if (!p->least || !list_apart(p, arena, &raw) || !make_level(p, arena, &raw, &units) ||
+        !find_homes(p, arena, units) || !clamp_giants(p, arena))
         return false;
-    p->level = cleave__level_contract(arena, &raw, p->unit, units);
-    if (!p->level || !find_homes(p, arena, units))
-        return false;
-    clamp_giants(p);
     p->free_level = *p->level;
     p->free_level.home = NULL;
     p->free_level.home_cost = NULL;
@@ -203,6 +233,7 @@ bool cleave__problem_init(struct cleave__problem *p, struct cleave_arena *arena,
     p->target.objective = r->options->objective;
     p->target.limit = r->limit;
     p->target.quota = r->quota;
+    p->target.floor = r->floor;
     p->target.least = p->least;
     /* No block stays empty if there are enough to go round. */
     uint32_t movable = 0, empty = k;

@@ -4,6 +4,7 @@
 #ifndef CLEAVE_PLACE_MULTILEVEL_SEARCH_H
 #define CLEAVE_PLACE_MULTILEVEL_SEARCH_H
 
+#include "base/pool.h"
 #include "base/random.h"
 #include "place/multilevel/state.h"
 
@@ -13,6 +14,8 @@ struct cleave__effort {
     uint32_t attempts;     /* seeds grown on each of their coarsest levels */
     uint32_t fm_rounds;
     uint64_t tabu_work; /* single steps on the coarsest level */
+    uint32_t flow_rounds;
+    uint32_t starts, recombinations, cycles; /* starts are for instances of 1e5 pins or fewer */
 };
 
 struct cleave__search {
@@ -20,7 +23,8 @@ struct cleave__search {
     struct cleave_random random;
     const struct cleave_progress *progress;
     struct cleave__effort effort;
-    size_t room; /* bytes for a cache of affinities */
+    size_t room;               /* bytes for a cache of affinities */
+    struct cleave__pool *pool; /* NULL: the caller alone */
 };
 
 static inline bool cleave__stopped(const struct cleave__search *search)
@@ -65,16 +69,21 @@ enum cleave_status cleave__bisect(struct cleave__search *search, const struct cl
                                   const struct cleave__target *target, uint32_t *block);
 
 /* hierarchy.c: coarsens, gets a partition of the coarsest level from `initial`, refines it level by
- * level. With `within`, block[] is the partition to start from instead, and only vertices of one
- * `within` value merge, which must be vertices of one block. */
+ * level. */
 typedef enum cleave_status cleave__initial(struct cleave__search *search,
                                            const struct cleave__level *coarsest,
                                            const struct cleave__target *target, uint32_t *block);
+struct cleave__cycle {
+    uint32_t coarsest;        /* vertices of the coarsest level, about */
+    cleave__initial *initial; /* NULL: block[] is the partition to start from */
+    const uint32_t *within;   /* only vertices of one number merge; NULL: any. Without `initial`,
+                                 these must be vertices of one block */
+    uint32_t flow_rounds;
+};
 enum cleave_status cleave__multilevel(struct cleave__search *search,
                                       const struct cleave__level *level,
-                                      const struct cleave__target *target, uint32_t coarsest,
-                                      cleave__initial *initial, const uint32_t *within,
-                                      uint32_t *block);
+                                      const struct cleave__target *target,
+                                      const struct cleave__cycle *cycle, uint32_t *block);
 
 /* Repairs and refines in the way that fits the size. */
 enum cleave_status cleave__refine(struct cleave__search *search, struct cleave__state *state);

@@ -101,7 +101,7 @@ static uint32_t gather_row(struct cleave__state *s, uint32_t v, int64_t *row)
         const struct cleave__slot *slot = s->slot + l->net_offset[e];
         for (uint32_t i = 0; i < s->used[e]; i++) {
             uint32_t b = slot[i].block, count = slot[i].count - (b == own);
-            row[b] += ((km1 && count > 0) + (cut && count == others)) * l->net_weight[e];
+            row[b] += ((km1 && count > 0) + (cut && others && count == others)) * l->net_weight[e];
             if (s->marked[b] != s->stamp) {
                 s->marked[b] = s->stamp;
                 s->near[near++] = b;

@@ -69,10 +69,10 @@ void cleave__two_recount(struct cleave__two *t)
         for (uint64_t j = l->vertex_offset[v]; j < l->vertex_offset[v + 1]; j++) {
             uint32_t e = l->incident[j];
             const uint32_t *pins = t->pins + 2 * (size_t)e;
-            if (pins[own] == 1)
+            if (pins[1 - own] == 0)
+                gain -= pins[own] > 1 ? l->net_weight[e] : 0;
+            else if (pins[own] == 1)
                 gain += l->net_weight[e];
-            else if (pins[1 - own] == 0)
-                gain -= l->net_weight[e];
         }
         t->gain[v] = gain;
         for (uint32_t c = 0; c < W; c++)
