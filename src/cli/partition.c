@@ -296,7 +296,9 @@ int cleave__command_partition(int argc, char **argv)
     struct cleave_partition_input in = {0};
     struct cleave_partition_result result;
     uint32_t *block = NULL;
+    cleave__interrupt_release();
     enum cleave_status status = cleave__partition_read(&a, &in, &error), answered = CLEAVE_OK;
+    cleave__interrupt_catch();
     uint32_t vertices = status ? 0 : in.hypergraph->vertices;
     if (!status && !(block = malloc(((size_t)vertices + 1) * sizeof *block)))
         status = cleave_error_set(&error, CLEAVE_NO_MEMORY, "no memory for %u vertices", vertices);
