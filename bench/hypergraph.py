@@ -119,6 +119,11 @@ def limit(total, k, epsilon):
     return (1 + fractions.Fraction(epsilon)) * -(-total // k)
 
 
+def impossible(h, k, epsilon):
+    """Whether some vertex alone weighs more than a block may."""
+    return any(max(weights, default=0) > limit(sum(weights), k, epsilon) for weights in h.weights)
+
+
 def packs(h, k, epsilon):
     """Whether plain vector bin packing places every vertex: the largest (by its worst constraint)
     first, into the first block with room; failing that, into the block that it leaves least full."""

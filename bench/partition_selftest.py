@@ -35,6 +35,8 @@ def counting(folder, problems):
     again = hg.read_hgr(folder / "again.hgr")
     expect(problems, "written and read", (again.nets, again.net_weight, again.weights),
            (h.nets, h.net_weight, h.weights))
+    expect(problems, "possible", hg.impossible(h, 2, "0.5"), False)
+    expect(problems, "impossible", hg.impossible(h, 2, "0.4"), True)
     expect(problems, "packs", hg.packs(h, 2, "0.5"), True)
     expect(problems, "packs the unpackable", hg.packs(h, 2, "0.4"), False)
 
@@ -117,7 +119,7 @@ def bounds(problems):
         return {Key("a", 2, "0.03", "cut", name): c for name, c in given.items()}
 
     presets = ["fast", "default", "quality"]
-    first = lambda **changed: shows.bounds_1(cells_1(**changed), presets)
+    first = lambda impossible=(), **changed: shows.bounds_1(cells_1(**changed), presets, impossible)
     cases = [
         (first, {}, None),
         (first, {"fast": cell(120)}, "fast's objective"),
@@ -127,6 +129,8 @@ def bounds(problems):
         (first, {"quality": cell(94, 2.0)}, "quality's objective"),
         (first, {"quality": cell(93, 2.1)}, "quality's time"),
         (first, {"quality": cell(93, 2.0, balanced=2)}, "out of balance"),
+        (first, {"quality": cell(93, 2.0, balanced=2), "impossible": {("a", 2)}}, None),
+        (first, {"quality": cell(93, 2.0, balanced=2), "impossible": {("a", 8)}}, "out of balance"),
         (first, {"quality": cell(93, 2.0, balanced=2, faults=["x"])}, "without an answer"),
         (first, {"default": cell(100, disagree=1)}, "recount denies"),
     ]
@@ -137,18 +141,21 @@ def bounds(problems):
     cases += [(third, {"value": 200}, None), (third, {"value": 201}, "planted"),
               (third, {"value": 200, "disagree": 1}, "recount denies")]
 
-    def fourth(packed=True, **changed):
+    def fourth(unpacked=(), **changed):
         given = {("w+unit,degree", "default"): cell(83), ("w+unit,degree", "metis"): cell(100, balanced=0),
+                 ("v+unit,degree", "default"): cell(83), ("v+unit,degree", "metis"): cell(100),
                  ("x", "default"): cell(80), ("x+areas,degree", "default"): cell(100)}
         given.update({tuple(name.split("/")): c for name, c in changed.items()})
         cells = {Key(name, 2, "0.03", "km1", tool): c for (name, tool), c in given.items()}
-        return shows.bounds_4(cells, "default", {(name, 2): packed for name, _ in given})
+        return shows.bounds_4(cells, "default", {(name, 2): name not in unpacked for name, _ in given})
 
     cases += [(fourth, {}, None),
               (fourth, {"w+unit,degree/default": cell(84)}, "over METIS"),
+              (fourth, {"w+unit,degree/default": cell(84), "unpacked": ["w+unit,degree"]}, None),
               (fourth, {"x+areas,degree/default": cell(101)}, "areas + degree"),
+              (fourth, {"x+areas,degree/default": cell(101), "unpacked": ["x+areas,degree"]}, None),
               (fourth, {"x/default": cell(80, balanced=2)}, "out of balance where"),
-              (fourth, {"packed": False, "x/default": cell(80, balanced=2)}, None)]
+              (fourth, {"x/default": cell(80, balanced=2), "unpacked": ["x"]}, None)]
     for make, changed, broken in cases:
         unmet = [b.text for b in make(**changed) if not b.met]
         wanted = [broken] if broken else []

@@ -44,14 +44,17 @@ def compare(cells, ours, theirs):
             geometric_mean(max(a.seconds, 1e-3) / max(b.seconds, 1e-3) for a, b in pairs), len(pairs))
 
 
-def soundness(cells, ours, show):
-    """Bounds on our own answers: all there, all balanced, all recounted alike."""
+def soundness(cells, ours, show, impossible=()):
+    """Bounds on our own answers: all there, all recounted alike, and all balanced but those of the
+    `impossible`: (instance, k)."""
     mine = [cell for key, cell in cells.items() if key.label in ours]
-    runs = sum(cell.runs for cell in mine)
+    able = [cell for key, cell in cells.items() if key.label in ours and (key.instance, key.k) not in impossible]
+    runs, possible = sum(cell.runs for cell in mine), sum(cell.runs for cell in able)
+    left = f"; {runs - possible} not judged: a vertex outweighs a block" if possible < runs else ""
     return [
         Bound(f"{show}: runs without an answer", sum(len(c.faults) for c in mine), 0, form="{}", note=f"of {runs}"),
-        Bound(f"{show}: partitions out of balance", sum(c.unbalanced for c in mine), 0, form="{}",
-              note=f"of {runs}"),
+        Bound(f"{show}: partitions out of balance", sum(c.unbalanced for c in able), 0, form="{}",
+              note=f"of {possible}{left}"),
         Bound(f"{show}: figures that an independent recount denies", sum(c.disagree for c in mine), 0,
               form="{}", note=f"of {runs}"),
     ]
@@ -61,7 +64,7 @@ def soundness(cells, ours, show):
 GOALS = [("fast", "zoltan", 1.0, 1.0), ("default", "mt-default", 1.0, 1.0), ("quality", "mt-default", 0.93, 2.0)]
 
 
-def bounds_1(cells, presets):
+def bounds_1(cells, presets, impossible=()):
     bounds = []
     for preset, peer, value, seconds in GOALS:
         if preset not in presets:
@@ -71,7 +74,7 @@ def bounds_1(cells, presets):
         note = f"{cases} cases" if cases else f"no runs of {preset} beside {peer}"
         bounds += [Bound(f"1: {preset}'s objective over {peer}'s", by_value, value, strict, note=note),
                    Bound(f"1: {preset}'s time over {peer}'s", by_time, seconds, strict, note=note)]
-    return bounds + soundness(cells, presets, "1")
+    return bounds + soundness(cells, presets, "1", impossible)
 
 
 def show_1(bench, cases, ours, peers, o):
@@ -110,17 +113,20 @@ def show_1(bench, cases, ours, peers, o):
     others = [x for x in ("zoltan", "metis", "hmetis", "patoh", "mt-default", "mt-quality", "kahypar")
               if any(key.label == x for key in cells)]
     others += sorted({key.label for key in cells} - {*mine, *others})
+    impossible = {(c.name, k) for c in cases for k in o.blocks if hg.impossible(c.h, k, EPSILON)}
+    if impossible:
+        print("! a vertex outweighs what a block may weigh: no placement is balanced, no answer judged for it.")
     head = ["instance", "k", "objective"] + [x for p in mine for x in (p, "best", "s")]
     head += [x for p in others for x in (p + ("" if here.get(p) in ran or p in ran else "*"), "s")]
     rows = []
     for case, k, objective in [(c, k, x) for c in cases for k in o.blocks for x in o.objectives]:
         get = lambda x: cells.get(Key(case.name, k, EPSILON, objective, x), Cell())
-        rows.append([case.name, k, objective]
+        rows.append([case.name, f"{k}{'!' if (case.name, k) in impossible else ''}", objective]
                     + [x for p in mine for x in (rounded(get(p).mean), get(p).best, get(p).seconds)]
                     + [x for p in others for x in (rounded(get(p).mean), get(p).seconds if get(p).values else None)])
     table(head, rows)
     print_ratios(cells, mine, others)
-    bench.conclude(bounds_1(cells, o.presets))
+    bench.conclude(bounds_1(cells, o.presets, impossible))
 
 
 def print_ratios(cells, mine, others):
@@ -210,13 +216,14 @@ def show_3(bench, ours, peers, o):
 
 
 def bounds_4(cells, preset, packed):
-    """packed: for (instance, k), whether vector bin packing finds a placement."""
+    """packed: for (instance, k), whether vector bin packing finds a placement. Without one, a case says
+    nothing of value either, for nobody keeps within the limits."""
     mine = {key: c for key, c in cells.items() if key.label == preset}
-    several = {key: c for key, c in cells.items() if "+" in key.instance}
+    several = {key: c for key, c in cells.items() if "+" in key.instance and packed[key.instance, key.k]}
     bad = sum(c.unbalanced for key, c in mine.items() if packed[key.instance, key.k])
     runs = sum(c.runs for key, c in mine.items() if packed[key.instance, key.k])
     metis, _, count = compare(several, preset, "metis")
-    pairs = [ratio(c.mean, cells[alone].mean) for key, c in mine.items() if key.instance.endswith("+areas,degree")
+    pairs = [ratio(c.mean, cells[alone].mean) for key, c in mine.items() if key in several and key.instance.endswith("+areas,degree")
              for alone in [key._replace(instance=key.instance.removesuffix("+areas,degree"))]
              if alone in cells and c.values and cells[alone].values]
     bounds = [Bound("4: partitions out of balance where bin packing finds one", bad, 0, form="{}",

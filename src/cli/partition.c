@@ -254,6 +254,37 @@ static enum cleave_status partition(const struct cleave_partition_arguments *a,
     return status;
 }
 
+/* Writes, prints, and says where the blocks are: a remark, or part of why there is no answer. */
+static enum cleave_status show(const struct cleave_partition_arguments *a,
+                               const struct cleave_hypergraph *h, const uint32_t *block,
+                               const struct cleave_partition_result *result,
+                               enum cleave_status answered, struct cleave_error *error)
+{
+    struct cleave_error late = {0}, said;
+    char *where;
+    enum cleave_status status = cleave__partition_write(a, block, h->vertices, &where, &late);
+    if (status) {
+        *error = late;
+        return status;
+    }
+    if (answered) {
+        cleave_error_set(&said, answered, "%.400s (numbers count from 0)%s%.80s", error->message,
+                         !where               ? ""
+                         : strcmp(where, "-") ? "; the nearest placement is in "
+                                              : "; the nearest placement is on standard output",
+                         where && strcmp(where, "-") ? where : "");
+        *error = said;
+    } else if (where && !a->output && !a->common.quiet) {
+        cleave_error_set(&said, answered, "blocks written to %s", where);
+        fprintf(stderr, "cleave: %s\n", said.message);
+    }
+    free(where);
+    status = cleave__partition_print(a, h, result, !answered, &late);
+    if (status)
+        *error = late;
+    return status;
+}
+
 int cleave__command_partition(int argc, char **argv)
 {
     struct cleave_partition_arguments a = {.common = CLEAVE_OPTIONS_DEFAULT,
@@ -261,11 +292,13 @@ int cleave__command_partition(int argc, char **argv)
                                            .epsilon = {0.03},
                                            .epsilons = 1};
     cleave__options_parse(&argp, argc, argv, &a);
-    struct cleave_error error = {0}, late = {0};
+    struct cleave_error error = {0};
     struct cleave_partition_input in = {0};
     struct cleave_partition_result result;
     uint32_t *block = NULL;
+    cleave__interrupt_release();
     enum cleave_status status = cleave__partition_read(&a, &in, &error), answered = CLEAVE_OK;
+    cleave__interrupt_catch();
     uint32_t vertices = status ? 0 : in.hypergraph->vertices;
     if (!status && !(block = malloc(((size_t)vertices + 1) * sizeof *block)))
         status = cleave_error_set(&error, CLEAVE_NO_MEMORY, "no memory for %u vertices", vertices);
@@ -274,11 +307,9 @@ int cleave__command_partition(int argc, char **argv)
         if (answered != CLEAVE_UNSATISFIABLE)
             status = answered;
     }
-    /* The nearest answer is shown and written like any other, and then reported as a failure. */
-    if (!status && (status = cleave__partition_write(&a, block, vertices, &late)))
-        error = late;
-    if (!status && (status = cleave__partition_print(&a, in.hypergraph, &result, &late)))
-        error = late;
+    /* The nearest placement is shown and written like an answer, and then reported as a failure. */
+    if (!status)
+        status = show(&a, in.hypergraph, block, &result, answered, &error);
     free(block);
     cleave__partition_input_free(&in);
     return status || answered ? cleave__command_fail(&error) : CLEAVE_EXIT_OK;

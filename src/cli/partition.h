@@ -48,16 +48,18 @@ enum cleave_status cleave__partition_read(struct cleave_partition_arguments *arg
                                           struct cleave_error *error);
 void cleave__partition_input_free(struct cleave_partition_input *input);
 
-/* Writes block numbers to -o, or beside the input. A default file that cannot be written, beside an
- * input that lies where nothing may be, is a remark on standard error: the figures are still an
+/* Writes block numbers to -o, or beside the input. `*where`, malloc'd: the file's name, or
+ * "standard output"; NULL when they were not written: a default file that cannot be, beside an
+ * input that lies where nothing may be, is a remark on standard error, for the figures are still an
  * answer. */
 enum cleave_status cleave__partition_write(const struct cleave_partition_arguments *arguments,
-                                           const uint32_t *block, uint32_t vertices,
+                                           const uint32_t *block, uint32_t vertices, char **where,
                                            struct cleave_error *error);
-/* The figures, as a table, CSV or JSON; on standard error when blocks have standard output. */
+/* The figures, as a table, CSV or JSON; on standard error when blocks have standard output.
+ * `satisfied`: the blocks are an answer, not just the nearest to one. */
 enum cleave_status cleave__partition_print(const struct cleave_partition_arguments *arguments,
                                            const struct cleave_hypergraph *hypergraph,
                                            const struct cleave_partition_result *result,
-                                           struct cleave_error *error);
+                                           bool satisfied, struct cleave_error *error);
 
 #endif

@@ -21,32 +21,41 @@ static enum cleave_status write_blocks(const char *path, const uint32_t *block, 
     return cleave__output_commit(&output, error);
 }
 
+/* "F.part.K", as hMETIS names it; NULL when memory is out. Free it. */
+static char *default_path(const struct cleave_partition_arguments *a)
+{
+    size_t size = strlen(a->path) + 32;
+    char *path = malloc(size);
+    if (path)
+        snprintf(path, size, "%s.part.%" PRIu32, a->path, a->blocks);
+    return path;
+}
+
 enum cleave_status cleave__partition_write(const struct cleave_partition_arguments *a,
-                                           const uint32_t *block, uint32_t vertices,
+                                           const uint32_t *block, uint32_t vertices, char **where,
                                            struct cleave_error *error)
 {
-    if (a->output)
-        return write_blocks(a->output, block, vertices, error);
-    if (!strcmp(a->path, "-")) {
+    *where = NULL;
+    if (!a->output && !strcmp(a->path, "-")) {
         if (!a->common.quiet)
             fputs("cleave: blocks not written: name a file with -o\n", stderr);
         return CLEAVE_OK;
     }
-    size_t size = strlen(a->path) + 32;
-    char *path = malloc(size);
+    char *path = a->output ? strdup(a->output) : default_path(a);
     if (!path)
         return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for a file name");
-    snprintf(path, size, "%s.part.%" PRIu32, a->path, a->blocks);
     struct cleave_error inner, remark; /* a remark is one line, whatever the name holds */
-    enum cleave_status status = write_blocks(path, block, vertices, &inner);
-    if (status)
+    enum cleave_status status = write_blocks(path, block, vertices, a->output ? error : &inner);
+    if (status) {
+        free(path);
+        if (a->output)
+            return status;
         cleave_error_set(&remark, status, "blocks not written (%s); name a file with -o",
                          inner.message);
-    else
-        cleave_error_set(&remark, status, "blocks written to %s", path);
-    if (status || !a->common.quiet)
         fprintf(stderr, "cleave: %s\n", remark.message);
-    free(path);
+        return CLEAVE_OK;
+    }
+    *where = path;
     return CLEAVE_OK;
 }
 
@@ -71,21 +80,23 @@ static json_t *seed_of(uint64_t seed)
 
 static enum cleave_status print_json(const struct cleave_partition_arguments *a,
                                      const struct cleave_hypergraph *h,
-                                     const struct cleave_partition_result *r,
+                                     const struct cleave_partition_result *r, bool satisfied,
                                      struct cleave_error *error)
 {
     json_t *imbalance = json_array();
     for (uint32_t c = 0; c < h->weights; c++)
         json_array_append_new(imbalance, cleave__json_real(r->imbalance[c]));
     json_t *root = json_pack(
-        "{s:I, s:I, s:I, s:I, s:o, s:s, s:I, s:I, s:o, s:o, s:o, s:I, s:b, s:o, s:s, s:s, s:I}",
+        "{s:I, s:I, s:I, s:I, s:o, s:s, s:I, s:I, s:o, s:o, s:o, s:I, s:b, s:b, s:o, s:s, s:s, "
+        "s:I}",
         "vertices", (json_int_t)h->vertices, "nets", (json_int_t)h->nets, "pins",
         (json_int_t)h->net_offset[h->nets], "k", (json_int_t)a->blocks, "epsilon",
         list_of(a->epsilon, a->epsilons), "objective", cleave__partition_objectives[a->objective],
         "cut", (json_int_t)r->cut, "km1", (json_int_t)r->km1, "imbalance", imbalance, "seconds",
         cleave__json_real(r->seconds), "seed", seed_of(a->common.seed), "soed", (json_int_t)r->soed,
-        "balanced", (int)r->balanced, "underweight", list_of(a->underweight, a->underweights),
-        "placer", a->placer ? a->placer : cleave_placer_at(0)->name, "preset",
+        "balanced", (int)r->balanced, "satisfied", (int)satisfied, "underweight",
+        list_of(a->underweight, a->underweights), "placer",
+        a->placer ? a->placer : cleave_placer_at(0)->name, "preset",
         cleave__partition_presets[a->preset], "threads", (json_int_t)a->threads);
     return cleave__json_write(root, stdout, error);
 }
@@ -142,11 +153,11 @@ static enum cleave_status print_table(const struct cleave_partition_arguments *a
 
 enum cleave_status cleave__partition_print(const struct cleave_partition_arguments *a,
                                            const struct cleave_hypergraph *h,
-                                           const struct cleave_partition_result *r,
+                                           const struct cleave_partition_result *r, bool satisfied,
                                            struct cleave_error *error)
 {
     if (a->common.json)
-        return print_json(a, h, r, error);
+        return print_json(a, h, r, satisfied, error);
     bool taken = a->output && !strcmp(a->output, "-");
     return print_table(a, h, r, taken ? stderr : stdout, error);
 }

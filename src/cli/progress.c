@@ -29,6 +29,13 @@ void cleave__interrupt_catch(void)
         sigaction(SIGINT, &action, NULL);
 }
 
+void cleave__interrupt_release(void)
+{
+    struct sigaction now;
+    if (sigaction(SIGINT, NULL, &now) == 0 && now.sa_handler == on_interrupt)
+        signal(SIGINT, SIG_DFL);
+}
+
 static uint64_t now_ms(void)
 {
     struct timespec now;

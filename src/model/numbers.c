@@ -28,8 +28,9 @@ enum cleave_status cleave__numbers_fail(const struct cleave__numbers *numbers,
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    uint64_t line = cleave__input_line_number(numbers->input); /* 0: the file is empty */
     return cleave_error_set(error, CLEAVE_BAD_INPUT, "%.180s:%llu: %s", numbers->path,
-                            (unsigned long long)cleave__input_line_number(numbers->input), text);
+                            (unsigned long long)(line ? line : 1), text);
 }
 
 enum cleave_status cleave__numbers_line(struct cleave__numbers *numbers, struct cleave_error *error)

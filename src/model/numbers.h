@@ -21,7 +21,7 @@ enum cleave_status cleave__numbers_open(struct cleave__numbers *numbers, const c
                                         struct cleave_error *error);
 void cleave__numbers_close(struct cleave__numbers *numbers);
 
-/* Goes to the next line that is no comment; CLEAVE_END (no message) when there is none. */
+/* Goes to the next line that is no comment; CLEAVE_END when there is none. */
 enum cleave_status cleave__numbers_line(struct cleave__numbers *numbers,
                                         struct cleave_error *error);
 /* Is nothing but blanks left of the line? */

@@ -94,6 +94,11 @@ expect 2 partition two.hgr -k 2 -e -1 -o named
 expect 2 partition two.hgr -k 2 -e nan -o named
 expect 2 partition two.hgr -k 2 -e 0.1,0.2 -o named
 expect 2 partition two.hgr -k 2 --shares 1,2,3 -o named
+for list in '' , 1, ,1 1,,2 nan,1 inf,1 -1,1 0,1 1e999,1 1e-300,1 '1;2' '1 ,2' 1,2,3 1,2x 0x,1 \
+    "$(printf '1,%.0s' {1..2000})1"; do
+    expect 2 partition two.hgr -k 2 --shares "$list" -o named
+    expect 2 partition two.hgr -k 2 -e "0,$list" -o named
+done
 expect 2 partition two.hgr -k 2 --placer best -o named
 expect_line 'round-robin' err
 expect 2 partition two.hgr -k 2 --refine -o named
@@ -156,4 +161,15 @@ expect_one_line
 expect 1 partition two.hgr -k 2 -o no/such/folder
 expect_one_line
 ls | grep -q 'named\..*' && fail "a temporary file was left"
+# Ctrl-C, in the search and while input is awaited: exit status 130, one line at most, no file.
+awk 'BEGIN { print 3000, 2000; for (e = 0; e < 3000; e++) print 1 + e * 7 % 2000, 1 + e * 13 % 1999, 1 + e * 31 % 1997 }' >long.hgr
+for file in long.hgr -; do
+    timeout --preserve-status -s INT 1 "$cleave" partition $file -k 16 --starts 1000000 -o never \
+        >out 2>err < <(sleep 3)
+    status=$?
+    [ $status = 130 ] || fail "Ctrl-C: $file gave $status"
+    [ "$(wc -l <err)" -le 1 ] || fail "Ctrl-C: $(head -c 500 err)"
+    [ ! -s out ] || fail "Ctrl-C: figures were printed"
+    ls | grep -q never && fail "Ctrl-C left a file: $(ls | grep never)"
+done
 done_testing

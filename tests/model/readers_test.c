@@ -174,6 +174,8 @@ static void refuses_bad_hgr(void **state)
         {"1 3\n0 1\n", 0, ":2: vertex is '0'"},
         {"1 3\n1 -2\n", 0, "must be from 1"},
         {"1 3\n1 99999999999999999999999\n", 0, "must be from 1"},
+        {"1 3\n1 18446744073709551617\n", 0, "must be from 1"},   /* 2^64 + 1 */
+        {"1 16\n1 -18446744073709551606\n", 0, "must be from 1"}, /* 10 - 2^64 */
         {"99999999999999999999 3\n", 0, "must be from 0"},
         {"2 3\n1 2\n", 0, ":2: file ends after 1 of the 2 nets"},
         {"1 3\n1 2\n2 3\n", 0, ":3: more lines"},

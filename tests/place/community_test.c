@@ -330,15 +330,17 @@ struct graph {
     int64_t weight[2 * EDGES];
 };
 
+/* Weights up to `heaviest`, 0: of very unlike sizes. */
 static void draw_graph(struct property_source *s, struct graph *g, uint32_t most, int64_t heaviest)
 {
+    static const int64_t unlike[] = {0, 1, 1, 10, 30, 100, 1000};
     uint32_t n = 1 + (uint32_t)property_draw(s, most), end[EDGES][2];
-    uint32_t edges = (uint32_t)property_draw(s, EDGES + 1);
+    uint32_t edges = (uint32_t)property_draw(s, (property_draw(s, 2) ? EDGES : n) + 1);
     int64_t weight[EDGES];
     for (uint32_t e = 0; e < edges; e++) {
         end[e][0] = (uint32_t)property_draw(s, n);
         end[e][1] = (uint32_t)property_draw(s, n);
-        weight[e] = property_between(s, 0, heaviest);
+        weight[e] = heaviest ? property_between(s, 0, heaviest) : unlike[property_draw(s, 7)];
     }
     memset(g, 0, sizeof *g);
     uint64_t used = 0;
@@ -400,10 +402,11 @@ static bool graphs_hold(struct property_source *s, void *context)
 {
     (void)context;
     struct graph g;
-    draw_graph(s, &g, property_draw(s, 2) ? 12 : NODES, property_draw(s, 2) ? 5 : INT64_C(1) << 40);
-    static const uint32_t resolutions[] = {0, 1000, 300, 2500};
+    static const int64_t heaviest[] = {0, 5, INT64_C(1) << 40};
+    static const uint32_t resolutions[] = {0, 1000, 300, 100, 2500};
+    draw_graph(s, &g, property_draw(s, 2) ? 12 : NODES, heaviest[property_draw(s, 3)]);
     struct cleave__louvain_options options = {
-        .resolution = resolutions[property_draw(s, 4)],
+        .resolution = resolutions[property_draw(s, 5)],
         .visits = (uint32_t)property_draw(s, 4),
         .rounds = (uint32_t)property_draw(s, 3),
         .refine = property_draw(s, 2),
@@ -469,7 +472,7 @@ static void test_hypergraphs(void **state)
 static void test_graphs(void **state)
 {
     (void)state;
-    assert_true(property_run("communities of graphs", graphs_hold, NULL, 5000));
+    assert_true(property_run("communities of graphs", graphs_hold, NULL, 20000));
 }
 
 static void test_near_the_best(void **state)

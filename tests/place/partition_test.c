@@ -218,7 +218,20 @@ static void extremes(void **state)
     const double share[] = {0};
     const uint32_t warm[] = {0, 0, 1}, apart[][2] = {{2, 2}};
     block[0] = 9;
+    static const double under[] = {-0.1}, over[] = {1.1}, no_number[] = {0.0 / 0.0};
+    static const uint32_t start[] = {0, 0, 0}, far[][2] = {{0, 3}};
+    static const int32_t below[] = {0, 0, -2};
     struct cleave_partition_options bad[] = {
+        {.blocks = 1, .underweight = under},
+        {.blocks = 1, .underweight = over},
+        {.blocks = 1, .underweight = no_number},
+        {.blocks = 1, .epsilons = under},
+        {.blocks = 1, .objective = (enum cleave_objective)3},
+        {.blocks = 1, .preset = (enum cleave_preset)3},
+        {.blocks = 1, .threads = 257},
+        {.blocks = 1, .migration_budget = -1, .warm_start = start},
+        {.blocks = 1, .fixed = below},
+        {.blocks = 1, .apart = far, .apart_count = 1},
         {.blocks = 0},
         {.blocks = 1025},
         {.blocks = 1, .epsilon = -0.1},

@@ -4,7 +4,13 @@
 
 #include <string.h>
 
-enum { LAYERS_MAX = 100, STOP_EVERY = 4096 };
+enum { LAYERS_MAX = 100, STOP_EVERY = 4096, BLOCK = 64 };
+
+/* Of a community, or of a part of one. */
+struct slot {
+    int64_t total; /* volume of its nodes */
+    int64_t tie;   /* weight of the edges between it and a node; 0 outside a call */
+};
 
 /* Scratch is sized for the lowest layer and serves all. */
 struct louvain {
@@ -15,10 +21,9 @@ struct louvain {
     int64_t *volume;                     /* [nodes]: weight of a node's edges */
     int64_t whole, resolution;           /* all volumes, times 1000; thousandths */
     uint32_t *community;                 /* [nodes] < nodes */
-    int64_t *total;                      /* volume, by community or part */
+    struct slot *slot;                   /* by community or part */
     uint32_t *size;                      /* nodes, by community or part */
     uint32_t *part;                      /* [nodes]: what becomes a node of the next layer */
-    int64_t *tie;                        /* by community or part; 0 outside a call */
     uint32_t *near;                      /* those with a tie */
     uint32_t *queue;                     /* [nodes]: a ring */
     bool *queued;                        /* [nodes] */
@@ -43,51 +48,71 @@ static __int128 worth(const struct louvain *x, int64_t tie, int64_t pull, int64_
 }
 
 /* One draw a step by multiplication; its bias (below 2^-32) does no harm to an order. */
-static void shuffled_nodes(struct louvain *x, uint32_t *order)
+static void shuffle(struct cleave_random *random, uint32_t *order, uint32_t first, uint32_t count)
 {
-    uint32_t n = x->graph.nodes;
-    for (uint32_t v = 0; v < n; v++) {
-        uint64_t draw = cleave__random_next(x->random) >> 32;
-        uint32_t at = (uint32_t)((draw * (v + UINT64_C(1))) >> 32);
-        order[v] = order[at];
-        order[at] = v;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t draw = cleave__random_next(random) >> 32;
+        uint32_t at = (uint32_t)((draw * (i + UINT64_C(1))) >> 32);
+        order[i] = order[at];
+        order[at] = first + i;
+    }
+}
+
+/* Blocks of nodes in random order, and nodes of a block: near in memory, and random enough. The
+ * order of blocks is `scratch` [nodes / BLOCK + 1]. */
+static void order_nodes(struct louvain *x, uint32_t *order, uint32_t *scratch)
+{
+    uint32_t n = x->graph.nodes, blocks = n / BLOCK + (n % BLOCK != 0), used = 0;
+    if (blocks <= BLOCK) {
+        shuffle(x->random, order, 0, n);
+        return;
+    }
+    shuffle(x->random, scratch, 0, blocks);
+    for (uint32_t i = 0; i < blocks; i++) {
+        uint32_t first = scratch[i] * BLOCK, count = n - first < BLOCK ? n - first : BLOCK;
+        shuffle(x->random, order + used, first, count);
+        used += count;
     }
 }
 
 /* Collects the ties of v to the labels of its neighbours; those whose `among` differs are left out.
  * Returns how many labels there are. */
-static uint32_t collect_ties(struct louvain *x, uint32_t v, const uint32_t *label,
-                             const uint32_t *among)
+static inline uint32_t collect_ties(struct louvain *x, uint32_t v, const uint32_t *label,
+                                    const uint32_t *among)
 {
-    uint32_t near = 0;
-    for (uint64_t i = x->graph.offset[v]; i < x->graph.offset[v + 1]; i++) {
-        uint32_t u = x->graph.neighbour[i];
+    const uint32_t *neighbour = x->graph.neighbour;
+    struct slot *slot = x->slot;
+    uint32_t near = 0, *list = x->near;
+    for (uint64_t i = x->graph.offset[v], end = x->graph.offset[v + 1]; i < end; i++) {
+        uint32_t u = neighbour[i], to = label[u];
         int64_t w = weight_of(x, i);
         if (u == v || w == 0 || (among && among[u] != among[v]))
             continue;
-        if (x->tie[label[u]] == 0)
-            x->near[near++] = label[u];
-        x->tie[label[u]] += w;
+        if (slot[to].tie == 0)
+            list[near++] = to;
+        slot[to].tie += w;
     }
     return near;
 }
 
-/* The best label for v, `own` unless another is better; clears the ties. */
-static uint32_t choose(struct louvain *x, uint32_t v, uint32_t own, uint32_t near, __int128 *most)
+/* The best label for v, `own` unless another is better, and its worth; clears the ties. */
+static inline uint32_t choose(struct louvain *x, uint32_t v, uint32_t own, uint32_t near,
+                              __int128 *most)
 {
     int64_t pull = x->volume[v] * x->resolution;
+    struct slot *slot = x->slot;
     uint32_t best = own;
-    *most = worth(x, x->tie[own], pull, x->total[own] - x->volume[v]);
+    *most = worth(x, slot[own].tie, pull, slot[own].total - x->volume[v]);
+    slot[own].tie = 0;
     for (uint32_t i = 0; i < near; i++) {
         uint32_t to = x->near[i];
-        if (to != own) {
-            __int128 value = worth(x, x->tie[to], pull, x->total[to]);
-            if (value > *most) {
-                *most = value;
-                best = to;
-            }
+        __int128 value = worth(x, slot[to].tie, pull, slot[to].total);
+        slot[to].tie = 0;
+        /* With no tie left, `own` is worth nothing here, and less than it was. */
+        if (value > *most) {
+            *most = value;
+            best = to;
         }
-        x->tie[to] = 0;
     }
     return best;
 }
@@ -97,10 +122,11 @@ static uint32_t choose(struct louvain *x, uint32_t v, uint32_t own, uint32_t nea
 static enum cleave_status move_nodes(struct louvain *x)
 {
     uint32_t n = x->graph.nodes, empties = 0;
-    memset(x->total, 0, n * sizeof *x->total);
+    memset(x->slot, 0, n * sizeof *x->slot);
     memset(x->size, 0, n * sizeof *x->size);
+    order_nodes(x, x->queue, x->empty);
     for (uint32_t v = 0; v < n; v++) {
-        x->total[x->community[v]] += x->volume[v];
+        x->slot[x->community[v]].total += x->volume[v];
         x->size[x->community[v]]++;
         x->queued[v] = true;
     }
@@ -108,7 +134,6 @@ static enum cleave_status move_nodes(struct louvain *x)
         if (x->size[c] == 0)
             x->empty[empties++] = c;
     }
-    shuffled_nodes(x, x->queue);
     uint64_t visits = 0, most = x->options->visits ? (uint64_t)n * x->options->visits : UINT64_MAX;
     uint32_t head = 0, waiting = n;
     for (; waiting && visits < most; visits++) {
@@ -125,8 +150,8 @@ static enum cleave_status move_nodes(struct louvain *x)
         if (to == own)
             continue;
         x->community[v] = to;
-        x->total[own] -= x->volume[v];
-        x->total[to] += x->volume[v];
+        x->slot[own].total -= x->volume[v];
+        x->slot[to].total += x->volume[v];
         x->size[to]++;
         if (--x->size[own] == 0)
             x->empty[empties++] = own;
@@ -150,10 +175,10 @@ static void refine(struct louvain *x)
     uint32_t n = x->graph.nodes;
     for (uint32_t v = 0; v < n; v++) {
         x->part[v] = v;
-        x->total[v] = x->volume[v];
+        x->slot[v].total = x->volume[v];
         x->size[v] = 1;
     }
-    shuffled_nodes(x, x->queue);
+    order_nodes(x, x->queue, x->empty);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t v = x->queue[i];
         if (x->size[v] != 1)
@@ -163,7 +188,7 @@ static void refine(struct louvain *x)
         if (to == v)
             continue;
         x->part[v] = to;
-        x->total[to] += x->volume[v];
+        x->slot[to].total += x->volume[v];
         x->size[to]++;
     }
 }
@@ -214,6 +239,8 @@ static bool aggregate(struct louvain *x, uint32_t count)
 {
     const struct cleave__weighted_graph *g = &x->graph;
     uint32_t n = g->nodes, *start = x->size, *member = x->queue;
+    const uint32_t *part = x->part;
+    struct slot *slot = x->slot;
     uint64_t *offset = cleave__arena_array(x->arena, (size_t)count + 1, sizeof *offset);
     uint32_t *neighbour = cleave__arena_array(x->arena, g->offset[n], sizeof *neighbour);
     int64_t *weight = cleave__arena_array(x->arena, g->offset[n], sizeof *weight);
@@ -237,19 +264,19 @@ static bool aggregate(struct louvain *x, uint32_t count)
             uint32_t v = member[i];
             volume[c] += x->volume[v];
             for (uint64_t j = g->offset[v]; j < g->offset[v + 1]; j++) {
-                uint32_t to = x->part[g->neighbour[j]];
+                uint32_t to = part[g->neighbour[j]];
                 int64_t w = weight_of(x, j);
                 if (to == c || w == 0)
                     continue;
-                if (x->tie[to] == 0)
+                if (slot[to].tie == 0)
                     x->near[near++] = to;
-                x->tie[to] += w;
+                slot[to].tie += w;
             }
         }
         for (uint32_t j = 0; j < near; j++) {
             neighbour[used] = x->near[j];
-            weight[used++] = x->tie[x->near[j]];
-            x->tie[x->near[j]] = 0;
+            weight[used++] = slot[x->near[j]].tie;
+            slot[x->near[j]].tie = 0;
         }
     }
     offset[count] = used;
@@ -323,10 +350,9 @@ enum cleave_status cleave__louvain(struct cleave_arena *arena, struct cleave_ran
     x.resolution = options->resolution ? options->resolution : CLEAVE__RESOLUTION_ONE;
     x.volume = cleave__arena_array(arena, n, sizeof *x.volume);
     x.community = cleave__arena_array(arena, n, sizeof *x.community);
-    x.total = cleave__arena_array(arena, n, sizeof *x.total);
+    x.slot = cleave__arena_zalloc(arena, n * sizeof *x.slot);
     x.size = cleave__arena_array(arena, n, sizeof *x.size);
     x.part = cleave__arena_array(arena, n, sizeof *x.part);
-    x.tie = cleave__arena_zalloc(arena, n * sizeof *x.tie);
     x.near = cleave__arena_array(arena, n, sizeof *x.near);
     x.queue = cleave__arena_array(arena, n, sizeof *x.queue);
     x.queued = cleave__arena_array(arena, n, sizeof *x.queued);
@@ -334,8 +360,8 @@ enum cleave_status cleave__louvain(struct cleave_arena *arena, struct cleave_ran
     uint32_t *home = cleave__arena_array(arena, n, sizeof *home);
     uint32_t found = n;
     enum cleave_status status = CLEAVE_NO_MEMORY;
-    if (!x.volume || !x.community || !x.total || !x.size || !x.part || !x.tie || !x.near ||
-        !x.queue || !x.queued || !x.empty || !home)
+    if (!x.volume || !x.community || !x.slot || !x.size || !x.part || !x.near || !x.queue ||
+        !x.queued || !x.empty || !home)
         goto done;
     status = measure(&x) ? CLEAVE_OK : CLEAVE_LIMIT;
     int64_t *volume = x.volume;
