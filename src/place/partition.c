@@ -129,8 +129,8 @@ static enum cleave_status request_init(struct cleave__request *request,
             request->quota[at] = cleave__share_of(cleave__request_share(request, b), whole, total);
             request->limit[at] = cleave__block_limit(request->quota[at], epsilon_of(o, c));
             if (request->floor)
-                request->floor[at] = cleave__block_floor(
-                    cleave__request_share(request, b) / whole, total, o->underweight[c]);
+                request->floor[at] = cleave__block_floor(cleave__request_share(request, b) / whole,
+                                                         total, o->underweight[c]);
         }
     }
     return CLEAVE_OK;
@@ -228,12 +228,11 @@ static enum cleave_status judge(const struct cleave__request *request, const uin
                                 weight[worst] - request->limit[worst], request->limit[worst]);
     for (size_t at = 0; request->floor && at < (size_t)request->blocks * W; at++) {
         if (weight[at] < request->floor[at])
-            return cleave_error_set(error, CLEAVE_UNSATISFIABLE,
-                                    "no balanced placement found: block %zu carries %" PRId64
-                                    " of weight %zu, %" PRId64 " under its lower bound %" PRId64
-                                    "; allow a larger underweight, or fewer blocks",
-                                    at / W, weight[at], at % W, request->floor[at] - weight[at],
-                                    request->floor[at]);
+            return cleave_error_set(
+                error, CLEAVE_UNSATISFIABLE,
+                "no balanced placement found: block %zu carries %" PRId64 " of weight %zu, %" PRId64
+                " under its lower bound %" PRId64 "; allow a larger underweight, or fewer blocks",
+                at / W, weight[at], at % W, request->floor[at] - weight[at], request->floor[at]);
     }
     for (uint32_t i = 0; i < o->apart_count; i++) {
         if (block[o->apart[i][0]] == block[o->apart[i][1]])

@@ -115,7 +115,8 @@ enum cleave_status cleave__refine_fm(struct cleave__search *search, struct cleav
     uint32_t *seed = cleave__arena_array(&search->arena, n, sizeof *seed);
     fm.waiting = cleave__arena_array(&search->arena, n, sizeof *fm.waiting);
     fm.waits = cleave__arena_zalloc(&search->arena, n * sizeof *fm.waits);
-    if (!fm.locked || !fm.log || !seed || !fm.waiting || !fm.waits || !cleave__heap_init(&fm.heap, &search->arena, n))
+    if (!fm.locked || !fm.log || !seed || !fm.waiting || !fm.waits ||
+        !cleave__heap_init(&fm.heap, &search->arena, n))
         goto done;
     status = CLEAVE_OK;
     struct cleave__patience patience = cleave__patience_for(n);

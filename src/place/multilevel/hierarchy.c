@@ -52,7 +52,8 @@ static enum cleave_status refine_level(struct cleave__search *search,
 {
     bool two = target->blocks == 2 && !level->home;
     enum cleave_status status = two ? refine_two(search, level, target, block) : CLEAVE_OK;
-    uint64_t steps = coarsest ? cleave__tabu_iterations(level, target, search->effort.tabu_work) : 0;
+    uint64_t steps =
+        coarsest ? cleave__tabu_iterations(level, target, search->effort.tabu_work) : 0;
     if (status || (two && !steps && !flow_rounds))
         return status;
     struct cleave_arena_mark mark = cleave__arena_mark(&search->arena);

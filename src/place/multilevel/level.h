@@ -2,8 +2,8 @@
  *
  * Compressed rows both ways, as in the public hypergraph, plus what must travel with a vertex when
  * it is merged: its fixed block, its home (migration budget) and the vertices it must be kept apart
- * from. Pins of a net are distinct; after the first level, nets have two or more, and no two nets the
- * same (their weights are added). All memory is the caller's arena's. */
+ * from. Pins of a net are distinct; after the first level, nets have two or more, and no two nets
+ * the same (their weights are added). All memory is the caller's arena's. */
 #ifndef CLEAVE_PLACE_MULTILEVEL_LEVEL_H
 #define CLEAVE_PLACE_MULTILEVEL_LEVEL_H
 

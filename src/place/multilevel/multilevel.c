@@ -55,7 +55,7 @@ struct driver {
     struct cleave__problem problem;
     const struct cleave_partition_options *options;
     struct solution pool[POOL];
-    uint32_t pooled; /* best first */
+    uint32_t pooled;       /* best first */
     uint32_t done, rounds; /* of the work, for the progress */
     bool proven;           /* the best is the best there is */
     bool small;            /* so small that tabu search over everything pays */
@@ -91,7 +91,8 @@ static bool perfect(const struct driver *d)
            (d->pooled && d->pool[0].score.cost == 0 && cleave__score_sound(&d->pool[0].score));
 }
 
-/* Puts what was found in its place in the pool, if it is good enough and no other scores the same. */
+/* Puts what was found in its place in the pool, if it is good enough and no other scores the same.
+ */
 static enum cleave_status consider(struct driver *d, const struct attempt *attempt)
 {
     uint32_t at = 0;
@@ -209,8 +210,8 @@ static void run_attempt(void *context, uint32_t task, uint32_t worker)
     a->status = a->run(a);
     struct cleave_arena_mark mark = cleave__arena_mark(&a->search.arena);
     struct cleave__state state;
-    if (!a->status && !cleave__state_init(&state, &a->search.arena, level_of(d),
-                                          &d->problem.target, a->block, 0))
+    if (!a->status &&
+        !cleave__state_init(&state, &a->search.arena, level_of(d), &d->problem.target, a->block, 0))
         a->status = CLEAVE_NO_MEMORY;
     if (!a->status) {
         a->score = state.score;

@@ -29,8 +29,8 @@ static void consider(const struct cleave__state *s, const int64_t *weight, uint3
         size_t at = (size_t)b * W + c;
         int64_t limit = s->target->limit[at], before = weight[at];
         int64_t after = before + s->level->weight[(size_t)v * W + c];
-        *overload += cleave__violation(s->target, at, after) -
-                     cleave__violation(s->target, at, before);
+        *overload +=
+            cleave__violation(s->target, at, after) - cleave__violation(s->target, at, before);
         double full = (double)after / (double)(limit > 0 ? limit : 1);
         if (full > *fill)
             *fill = full;

@@ -152,7 +152,8 @@ static uint32_t gather(struct repair *r)
     bool wanted = wanting(s);
     for (uint32_t v = 0; v < s->level->vertices; v++) {
         double rating;
-        if (movable(r, v) && (wanted || overloaded(s, s->block[v])) && cheapest(s, v, &rating) != CLEAVE__NONE)
+        if (movable(r, v) && (wanted || overloaded(s, s->block[v])) &&
+            cheapest(s, v, &rating) != CLEAVE__NONE)
             r->candidate[count++] = (struct candidate){rating, v};
     }
     qsort(r->candidate, count, sizeof *r->candidate, by_rating);

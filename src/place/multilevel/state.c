@@ -171,7 +171,7 @@ static bool cache_init(struct cleave__cache *cache, struct cleave_arena *arena, 
     if (blocks > CLEAVE__ROW_MAX || room == 0)
         return true;
     size_t rows = room / (blocks * sizeof *cache->value);
-    rows = rows < 64 ? 64 : rows;
+    rows = rows < 8 ? 8 : rows;
     cache->rows = rows < vertices ? (uint32_t)rows : vertices;
     cache->row = cleave__arena_array(arena, vertices, sizeof *cache->row);
     cache->value = cleave__arena_array(arena, (size_t)cache->rows * blocks, sizeof *cache->value);

@@ -3,9 +3,10 @@
  *
  * Affinity. affinity(v, b) is, under km1, the weight of v's nets that have another pin in b; under
  * cut, the weight of v's nets whose other pins are all in b; under soed the sum of both, as the
- * objective is. Under each, moving v from its block a to b lowers the cost by affinity(v, b) - affinity(v, a). A move changes the affinity of others
- * only where a net's pin count passes 0, 1 (km1) or all, all but one (cut), which keeps updates
- * cheap; this holds for v's own row without exception, since it never depends on v's block.
+ * objective is. Under each, moving v from its block a to b lowers the cost by affinity(v, b) -
+ * affinity(v, a). A move changes the affinity of others only where a net's pin count passes 0, 1
+ * (km1) or all, all but one (cut), which keeps updates cheap; this holds for v's own row without
+ * exception, since it never depends on v's block.
  *
  * Affinities are worked out when asked for. A cache of as many rows as its room allows keeps those
  * asked for last and updates them with every move; what is held changes the time, never a value.
@@ -62,19 +63,21 @@ struct cleave__state {
     struct cleave__slot *slot; /* per net from net_offset, `used` of them filled */
     uint32_t *used;            /* [nets]: blocks touched */
     struct cleave__cache cache;
-    int64_t *scratch;  /* [blocks]: a row worked out on demand */
-    uint32_t *near;    /* [blocks]: blocks that the vertex looked at last touches */
-    uint32_t *marked;  /* [blocks]: `stamp` for those */
+    int64_t *scratch; /* [blocks]: a row worked out on demand */
+    uint32_t *near;   /* [blocks]: blocks that the vertex looked at last touches */
+    uint32_t *marked; /* [blocks]: `stamp` for those */
     uint32_t stamp;
     int64_t moved; /* of the budget */
     struct cleave__score score;
 };
 
-/* Told, amid a move, of every change of affinity(u, block) by `delta`, u not the vertex moved. It may
- * look at rows held, but not ask for others: the counts do not agree before the move is over. */
+/* Told, amid a move, of every change of affinity(u, block) by `delta`, u not the vertex moved. It
+ * may look at rows held, but not ask for others: the counts do not agree before the move is over.
+ */
 typedef void cleave__touched(void *context, uint32_t u, uint32_t block, int64_t delta);
 
-/* Counts everything from block[]. `room`: bytes for the cache. False when memory is out. O(pins). */
+/* Counts everything from block[]. `room`: bytes for the cache. False when memory is out. O(pins).
+ */
 bool cleave__state_init(struct cleave__state *state, struct cleave_arena *arena,
                         const struct cleave__level *level, const struct cleave__target *target,
                         uint32_t *block, size_t room);

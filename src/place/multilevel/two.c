@@ -61,7 +61,8 @@ void cleave__two_recount(struct cleave__two *t)
     for (uint32_t e = 0; e < l->nets; e++) {
         for (uint64_t i = l->net_offset[e]; i < l->net_offset[e + 1]; i++)
             t->pins[2 * (size_t)e + t->side[l->pin[i]]]++;
-        t->score.cost += t->pins[2 * (size_t)e] && t->pins[2 * (size_t)e + 1] ? l->net_weight[e] : 0;
+        t->score.cost +=
+            t->pins[2 * (size_t)e] && t->pins[2 * (size_t)e + 1] ? l->net_weight[e] : 0;
     }
     for (uint32_t v = 0; v < l->vertices; v++) {
         uint32_t own = t->side[v];
@@ -111,8 +112,7 @@ static void change(struct cleave__two *t, uint32_t u, int64_t delta, bool queue)
 {
     t->gain[u] += delta;
     struct cleave__heap *heap = &t->heap[t->side[u]];
-    if (cleave__heap_has(heap, u) ||
-        (queue && !t->locked[u] && t->level->fixed[u] == CLEAVE_FREE))
+    if (cleave__heap_has(heap, u) || (queue && !t->locked[u] && t->level->fixed[u] == CLEAVE_FREE))
         cleave__heap_set(heap, u, t->gain[u]);
 }
 

@@ -9,10 +9,11 @@
 
 struct cleave__two {
     const struct cleave__level *level;
-    const struct cleave__target *target; /* of two blocks; cost is the cut, whatever the objective */
-    uint32_t *side;                      /* [vertices]: 0 or 1; the caller's array */
-    uint32_t *pins;                      /* [2 * nets]: pins a net has on each side */
-    int64_t *gain;                       /* [vertices] */
+    const struct cleave__target
+        *target;    /* of two blocks; cost is the cut, whatever the objective */
+    uint32_t *side; /* [vertices]: 0 or 1; the caller's array */
+    uint32_t *pins; /* [2 * nets]: pins a net has on each side */
+    int64_t *gain;  /* [vertices] */
     int64_t weight[2 * CLEAVE_WEIGHTS_MAX];
     uint32_t free_count[2];
     struct cleave__score score;
