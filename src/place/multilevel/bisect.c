@@ -1,6 +1,6 @@
-/* Recursive bipartition: the blocks are divided in two halves, the vertices likewise by a
- * multilevel bipartition whose coarsest level is solved many times over (grown greedily, grown by
- * distance, at random), and each part goes on alone.
+/* Recursive bipartition: the blocks are divided in two halves, the vertices likewise by the best of
+ * several multilevel bipartitions, and each part goes on alone. All bipartitions of a depth are
+ * independent, so threads share them.
  *
  * Room is shared out so that every later cut still has some: a half may take its share of what is
  * there, plus an equal part of the slack for each cut still to come. */
@@ -10,154 +10,33 @@
 
 enum { COARSEST_KINDS = 4 };
 
-enum growth { GREEDY, NEAREST, RANDOM };
-
-struct grow {
-    struct cleave__two *two;
-    struct cleave__heap heap; /* NEAREST: who was reached, the first on top */
-    bool *tried;
-    uint32_t side;
-    int64_t arrivals;
+/* Blocks first .. first + count - 1, and the vertices that belong in them. */
+struct part {
+    const struct cleave__level *level;
+    const uint32_t *vertex; /* [level vertices]: its number in the whole; NULL: the same */
+    uint32_t first, count;
+    /* What its bipartition is asked to be. */
+    struct cleave__level sided; /* `level` with vertices fixed to sides */
+    struct cleave__target two;
+    int64_t quota[2 * CLEAVE_WEIGHTS_MAX], limit[2 * CLEAVE_WEIGHTS_MAX];
+    int64_t floor[2 * CLEAVE_WEIGHTS_MAX];
+    uint32_t least[2], width[2];
 };
 
-static bool full(const struct cleave__two *t, uint32_t side)
-{
-    uint32_t W = t->level->weights;
-    for (uint32_t c = 0; c < W; c++) {
-        int64_t quota = t->target->quota[(size_t)side * W + c];
-        if (quota > 0 && t->weight[(size_t)side * W + c] >= quota)
-            return true;
-    }
-    return false;
-}
+/* One try at one part. */
+struct trial {
+    const struct part *part;
+    uint32_t *side; /* [level vertices] */
+    struct cleave__score score;
+    uint64_t seed;
+    uint32_t number;
+    enum cleave_status status;
+};
 
-static bool fits(const struct cleave__two *t, uint32_t v, uint32_t side)
-{
-    uint32_t W = t->level->weights;
-    for (uint32_t c = 0; c < W; c++) {
-        size_t at = (size_t)side * W + c;
-        if (t->weight[at] + t->level->weight[(size_t)v * W + c] > t->target->limit[at])
-            return false;
-    }
-    return true;
-}
-
-/* The neighbours of v wait in the order of their discovery. */
-static void reach_from(struct grow *g, uint32_t v)
-{
-    const struct cleave__level *l = g->two->level;
-    for (uint64_t j = l->vertex_offset[v]; j < l->vertex_offset[v + 1]; j++) {
-        uint32_t e = l->incident[j];
-        /* A net is walked once: by the first of its pins to come over. */
-        if (l->fixed[v] == CLEAVE_FREE && g->two->pins[2 * (size_t)e + g->side] != 1)
-            continue;
-        for (uint64_t i = l->net_offset[e]; i < l->net_offset[e + 1]; i++) {
-            uint32_t u = l->pin[i];
-            if (!g->tried[u] && g->two->side[u] != g->side && l->fixed[u] == CLEAVE_FREE &&
-                !cleave__heap_has(&g->heap, u))
-                cleave__heap_set(&g->heap, u, -g->arrivals++);
-        }
-    }
-}
-
-/* Everything free starts on the other side; `side` grows until it has its quota: by the vertex that
- * gains most, by distance, or at random. */
-static void grow_side(struct grow *g, enum growth growth, const uint32_t *order)
-{
-    struct cleave__two *t = g->two;
-    const struct cleave__level *l = t->level;
-    struct cleave__heap *heap = growth == GREEDY ? &t->heap[1 - g->side] : &g->heap;
-    for (uint32_t v = 0; v < l->vertices; v++)
-        t->side[v] = l->fixed[v] != CLEAVE_FREE ? (uint32_t)l->fixed[v] : 1 - g->side;
-    cleave__two_recount(t);
-    memset(g->tried, 0, l->vertices * sizeof *g->tried);
-    g->arrivals = 0;
-    /* Fixed vertices are where growth begins, if there are any. */
-    for (uint32_t v = 0; v < l->vertices && growth != RANDOM; v++) {
-        if (l->fixed[v] == (int32_t)g->side)
-            reach_from(g, v);
-    }
-    while (growth == GREEDY && g->heap.count) {
-        uint32_t v = cleave__heap_pop(&g->heap);
-        cleave__heap_set(heap, v, t->gain[v]);
-    }
-    uint32_t next = 0;
-    while (!full(t, g->side)) {
-        uint32_t v;
-        if (heap->count) {
-            v = cleave__heap_pop(heap);
-        } else {
-            while (next < l->vertices &&
-                   (g->tried[order[next]] || l->fixed[order[next]] != CLEAVE_FREE))
-                next++;
-            if (next == l->vertices)
-                break;
-            v = order[next];
-        }
-        g->tried[v] = true;
-        t->locked[v] = true; /* not queued again */
-        if (!fits(t, v, g->side))
-            continue;
-        cleave__two_move(t, v, growth == GREEDY);
-        if (growth == NEAREST)
-            reach_from(g, v);
-    }
-    cleave__heap_clear(&t->heap[0]);
-    cleave__heap_clear(&t->heap[1]);
-    cleave__heap_clear(&g->heap);
-    memset(t->locked, 0, l->vertices * sizeof *t->locked);
-}
-
-static enum cleave_status portfolio(struct cleave__search *search,
-                                    const struct cleave__level *level,
-                                    const struct cleave__target *target, uint32_t *block)
-{
-    static const enum growth growths[] = {GREEDY, NEAREST, GREEDY, GREEDY, NEAREST, RANDOM};
-    uint32_t n = level->vertices;
-    struct cleave_arena *arena = &search->arena;
-    struct cleave_arena_mark mark = cleave__arena_mark(arena);
-    struct cleave__two two;
-    struct grow grow = {.two = &two};
-    uint32_t *best = cleave__arena_array(arena, n, sizeof *best);
-    uint32_t *order = cleave__arena_array(arena, n, sizeof *order);
-    grow.tried = cleave__arena_array(arena, n, sizeof *grow.tried);
-    enum cleave_status status = CLEAVE_NO_MEMORY;
-    if (!best || !order || !grow.tried || !cleave__heap_init(&grow.heap, arena, n))
-        goto done;
-    for (uint32_t v = 0; v < n; v++) {
-        order[v] = v;
-        block[v] = 0;
-    }
-    if (!cleave__two_init(&two, arena, level, target, block))
-        goto done;
-    struct cleave__score record = {0};
-    for (uint32_t attempt = 0; attempt < search->effort.attempts; attempt++) {
-        cleave__random_shuffle(&search->random, order, n);
-        grow.side = (uint32_t)cleave__random_below(&search->random, 2);
-        grow_side(&grow, growths[attempt % (sizeof growths / sizeof *growths)], order);
-        status = cleave__two_repair(search, &two);
-        if (!status)
-            status = cleave__two_refine(search, &two, 4);
-        if (status)
-            goto done;
-        if (attempt == 0 || cleave__score_less(&two.score, &record)) {
-            record = two.score;
-            memcpy(best, block, n * sizeof *best);
-        }
-    }
-    memcpy(block, best, n * sizeof *best);
-    if (record.overload) {
-        struct cleave__state state;
-        status = CLEAVE_NO_MEMORY;
-        if (cleave__state_init(&state, arena, level, target, block, cleave__full_room(level, 2)))
-            status = cleave__pack(search, &state);
-        if (!status)
-            status = cleave__refine_fm(search, &state, 4);
-    }
-done:
-    cleave__arena_rewind(arena, mark);
-    return status;
-}
+struct trials {
+    const struct cleave__search *search;
+    struct trial *trial;
+};
 
 /* The blocks first .. first + count - 1 of `target`, for the vertices of `level`. */
 static void halve(const struct cleave__level *level, const struct cleave__target *target,
@@ -199,95 +78,153 @@ static void halve(const struct cleave__level *level, const struct cleave__target
         least[b >= left] += target->least[first + b];
 }
 
-/* The best of several multilevel bipartitions, coarsened to different sizes: large coarsest levels
- * hold finer solutions, small ones force global choices, and which matters no one knows before. */
-static enum cleave_status bisect_well(struct cleave__search *search,
-                                      const struct cleave__level *level,
-                                      const struct cleave__target *target, uint32_t least,
-                                      uint32_t *side)
+/* Large coarsest levels hold finer solutions, small ones force global choices; which matters no one
+ * knows before, so tries differ in it. */
+static void run_trial(void *context, uint32_t task, uint32_t worker)
 {
     static const uint32_t coarsest[COARSEST_KINDS] = {120, 40, 80, 30};
-    uint32_t n = level->vertices;
-    struct cleave_arena_mark mark = cleave__arena_mark(&search->arena);
-    uint32_t *best = cleave__arena_array(&search->arena, n, sizeof *best);
-    struct cleave__score record = {0};
-    enum cleave_status status = best ? CLEAVE_OK : CLEAVE_NO_MEMORY;
-    for (uint32_t i = 0; i < search->effort.bipartitions && !status; i++) {
-        struct cleave_arena_mark inner = cleave__arena_mark(&search->arena);
-        uint32_t size = coarsest[i % COARSEST_KINDS];
-        struct cleave__state state;
-        const struct cleave__cycle cycle = {.coarsest = size > least ? size : least,
-                                            .initial = portfolio};
-        status = cleave__multilevel(search, level, target, &cycle, side);
-        if (!status && !cleave__state_init(&state, &search->arena, level, target, side, 0))
-            status = CLEAVE_NO_MEMORY;
-        if (!status && (i == 0 || cleave__score_less(&state.score, &record))) {
-            record = state.score;
-            memcpy(best, side, n * sizeof *best);
-        }
-        cleave__arena_rewind(&search->arena, inner);
-        if (n <= least || (!status && record.cost == 0 && cleave__score_sound(&record)))
-            break;
-    }
-    if (!status)
-        memcpy(side, best, n * sizeof *best);
-    cleave__arena_rewind(&search->arena, mark);
-    return status;
+    const struct trials *trials = context;
+    struct trial *t = &trials->trial[task];
+    const struct part *part = t->part;
+    struct cleave__search search = *trials->search;
+    search.arena = (struct cleave_arena){0};
+    search.pool = NULL;
+    cleave__random_seed(&search.random, t->seed);
+    (void)worker;
+    uint32_t size = coarsest[t->number % COARSEST_KINDS], enough = 2 * part->count;
+    const struct cleave__cycle cycle = {.coarsest = size > enough ? size : enough,
+                                        .initial = cleave__portfolio};
+    t->status = cleave__multilevel(&search, &part->sided, &part->two, &cycle, t->side);
+    struct cleave__state state;
+    if (!t->status &&
+        !cleave__state_init(&state, &search.arena, &part->sided, &part->two, t->side, 0))
+        t->status = CLEAVE_NO_MEMORY;
+    if (!t->status)
+        t->score = state.score;
+    cleave__arena_free(&search.arena);
 }
 
-/* `level` holds what belongs in those blocks; vertex[v] is its number in block[]. */
-static enum cleave_status divide(struct cleave__search *search, const struct cleave__level *level,
-                                 const uint32_t *vertex, const struct cleave__target *target,
-                                 uint32_t first, uint32_t count, uint32_t *block)
+static bool prepare(struct cleave__search *search, const struct cleave__target *target,
+                    struct part *p)
 {
-    uint32_t n = level->vertices;
-    if (count == 1 || n == 0) {
-        for (uint32_t v = 0; v < n; v++)
-            block[vertex ? vertex[v] : v] = first;
-        return CLEAVE_OK;
+    uint32_t n = p->level->vertices, left = p->count / 2;
+    int32_t *fixed = cleave__arena_array(&search->arena, n, sizeof *fixed);
+    if (!fixed)
+        return false;
+    p->width[0] = left;
+    p->width[1] = p->count - left;
+    halve(p->level, target, p->first, p->count, left, p->quota, p->limit, p->floor, p->least);
+    p->two = (struct cleave__target){.blocks = 2,
+                                     .weights = target->weights,
+                                     .objective = CLEAVE_CUT,
+                                     .limit = p->limit,
+                                     .quota = p->quota,
+                                     .floor = target->floor ? p->floor : NULL,
+                                     .least = p->least,
+                                     .width = p->width,
+                                     .budget = INT64_MAX};
+    for (uint32_t v = 0; v < n; v++)
+        fixed[v] = p->level->fixed[v] == CLEAVE_FREE
+                       ? CLEAVE_FREE
+                       : (uint32_t)p->level->fixed[v] >= p->first + left;
+    p->sided = *p->level;
+    p->sided.fixed = fixed;
+    return true;
+}
+
+/* The two halves of `p` after its best trial, into next[]. */
+static bool split(struct cleave__search *search, const struct part *p, const uint32_t *side,
+                  bool split_nets, struct part *next)
+{
+    for (uint32_t which = 0; which < 2; which++) {
+        uint32_t *back;
+        const struct cleave__level *level =
+            cleave__level_extract(&search->arena, p->level, side, which, split_nets, &back);
+        if (!level)
+            return false;
+        for (uint32_t v = 0; v < level->vertices && p->vertex; v++)
+            back[v] = p->vertex[back[v]];
+        next[which] = (struct part){.level = level,
+                                    .vertex = back,
+                                    .first = p->first + (which ? p->width[0] : 0),
+                                    .count = p->width[which]};
     }
+    return true;
+}
+
+/* Bipartitions of all parts of one depth. `next` gets twice as many. */
+static enum cleave_status divide_depth(struct cleave__search *search,
+                                       const struct cleave__target *target, struct part *part,
+                                       uint32_t parts, struct part *next)
+{
+    struct cleave_arena *arena = &search->arena;
+    uint32_t each = search->effort.bipartitions, count = 0;
+    uint64_t seed = cleave__random_next(&search->random);
+    struct trial *trial = cleave__arena_array(arena, (size_t)parts * each, sizeof *trial);
+    if (!trial)
+        return CLEAVE_NO_MEMORY;
+    for (uint32_t p = 0; p < parts; p++) {
+        if (!prepare(search, target, &part[p]))
+            return CLEAVE_NO_MEMORY;
+        uint32_t n = part[p].level->vertices, tries = n <= 2 * part[p].count ? 1 : each;
+        for (uint32_t i = 0; i < tries; i++, count++) {
+            trial[count] = (struct trial){.part = &part[p], .number = i};
+            trial[count].seed = cleave__mix64(seed + ((uint64_t)part[p].first << 32) + i);
+            trial[count].side = cleave__arena_array(arena, n, sizeof *trial->side);
+            if (!trial[count].side)
+                return CLEAVE_NO_MEMORY;
+        }
+    }
+    struct trials trials = {search, trial};
+    cleave__pool_run(search->pool, count, run_trial, &trials);
+    for (uint32_t i = 0; i < count; i++) {
+        if (trial[i].status)
+            return trial[i].status;
+    }
+    for (uint32_t p = 0, i = 0; p < parts; p++) {
+        uint32_t best = i;
+        for (; i < count && trial[i].part == &part[p]; i++) {
+            if (cleave__score_less(&trial[i].score, &trial[best].score))
+                best = i;
+        }
+        if (!split(search, &part[p], trial[best].side, target->objective != CLEAVE_CUT,
+                   &next[2 * (size_t)p]))
+            return CLEAVE_NO_MEMORY;
+    }
+    return CLEAVE_OK;
+}
+
+/* Depth by depth; parts of one block, or of nothing, are done. */
+static enum cleave_status divide(struct cleave__search *search, const struct cleave__level *level,
+                                 const struct cleave__target *target, uint32_t *block)
+{
     struct cleave_arena *arena = &search->arena;
     struct cleave_arena_mark mark = cleave__arena_mark(arena);
-    uint32_t left = count / 2;
-    int64_t quota[2 * CLEAVE_WEIGHTS_MAX], limit[2 * CLEAVE_WEIGHTS_MAX];
-    int64_t floor[2 * CLEAVE_WEIGHTS_MAX];
-    uint32_t least[2], width[2] = {left, count - left};
-    halve(level, target, first, count, left, quota, limit, floor, least);
-    const struct cleave__target two = {.blocks = 2,
-                                       .weights = target->weights,
-                                       .objective = CLEAVE_CUT,
-                                       .limit = limit,
-                                       .quota = quota,
-                                       .floor = target->floor ? floor : NULL,
-                                       .least = least,
-                                       .width = width,
-                                       .budget = INT64_MAX};
-    struct cleave__level sided = *level;
-    int32_t *fixed = cleave__arena_array(arena, n, sizeof *fixed);
-    uint32_t *side = cleave__arena_array(arena, n, sizeof *side);
-    enum cleave_status status = CLEAVE_NO_MEMORY;
-    if (!fixed || !side)
-        goto done;
-    for (uint32_t v = 0; v < n; v++)
-        fixed[v] = level->fixed[v] == CLEAVE_FREE ? CLEAVE_FREE
-                                                  : (uint32_t)level->fixed[v] >= first + left;
-    sided.fixed = fixed;
-    status = bisect_well(search, &sided, &two, 2 * count, side);
-    for (uint32_t which = 0; which < 2 && !status; which++) {
-        struct cleave_arena_mark inner = cleave__arena_mark(arena);
-        uint32_t *back;
-        const struct cleave__level *part = cleave__level_extract(
-            arena, level, side, which, target->objective != CLEAVE_CUT, &back);
-        status = CLEAVE_NO_MEMORY;
-        if (part) {
-            for (uint32_t v = 0; v < part->vertices && vertex; v++)
-                back[v] = vertex[back[v]];
-            status =
-                divide(search, part, back, target, first + (which ? left : 0), width[which], block);
+    uint32_t parts = 1;
+    struct part *part = cleave__arena_array(arena, 1, sizeof *part);
+    enum cleave_status status = part ? CLEAVE_OK : CLEAVE_NO_MEMORY;
+    if (part)
+        *part = (struct part){.level = level, .count = target->blocks};
+    while (!status && parts) {
+        uint32_t open = 0;
+        for (uint32_t p = 0; p < parts; p++) {
+            const struct part here = part[p];
+            if (here.count > 1 && here.level->vertices) {
+                part[open++] = here;
+                continue;
+            }
+            for (uint32_t v = 0; v < here.level->vertices; v++)
+                block[here.vertex ? here.vertex[v] : v] = here.first;
         }
-        cleave__arena_rewind(arena, inner);
+        parts = open;
+        struct part *next = cleave__arena_array(arena, 2 * (size_t)parts, sizeof *next);
+        if (!next)
+            status = CLEAVE_NO_MEMORY;
+        else if (parts)
+            status = divide_depth(search, target, part, parts, next);
+        part = next;
+        parts *= 2;
     }
-done:
     cleave__arena_rewind(arena, mark);
     return status;
 }
@@ -332,7 +269,7 @@ static enum cleave_status divide_seated(struct cleave__search *search,
     if (!least)
         goto done;
     relaxed.least = least;
-    status = divide(search, &seated, NULL, &relaxed, 0, k, block);
+    status = divide(search, &seated, &relaxed, block);
 done:
     cleave__arena_rewind(arena, mark);
     return status;
@@ -342,7 +279,7 @@ enum cleave_status cleave__bisect(struct cleave__search *search, const struct cl
                                   const struct cleave__target *target, uint32_t *block)
 {
     struct cleave_arena_mark mark = cleave__arena_mark(&search->arena);
-    enum cleave_status status = divide(search, level, NULL, target, 0, target->blocks, block);
+    enum cleave_status status = divide(search, level, target, block);
     if (status)
         return status;
     /* Unbalanced so far: repaired, is it better than with heavy vertices seated first? */

@@ -64,6 +64,11 @@ enum cleave_status cleave__pack(struct cleave__search *search, struct cleave__st
 enum cleave_status cleave__exact(struct cleave__search *search, struct cleave__state *state,
                                  uint64_t nodes, bool *proven);
 
+/* portfolio.c: the best of several bipartitions of a small level. */
+enum cleave_status cleave__portfolio(struct cleave__search *search,
+                                     const struct cleave__level *level,
+                                     const struct cleave__target *target, uint32_t *block);
+
 /* bisect.c: a k-way partition by recursive bipartition, each one multilevel itself. */
 enum cleave_status cleave__bisect(struct cleave__search *search, const struct cleave__level *level,
                                   const struct cleave__target *target, uint32_t *block);
