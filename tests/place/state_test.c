@@ -123,7 +123,7 @@ static bool moves_agree(struct property_source *s, void *context)
     const char *why;
     bool ok = true;
     struct cleave__state state;
-    w.level = cleave__level_contract(&w.arena, &w.raw, w.identity, w.raw.vertices);
+    w.level = cleave__level_contract(&w.arena, &w.arena, &w.raw, w.identity, w.raw.vertices);
     ok = w.level && (cleave__level_check(w.level, &why) || say(s, "level", why));
     if (property_draw(s, 2))
         w.level = &w.raw; /* the first level may have nets of one pin, or none */
@@ -216,7 +216,7 @@ static bool steps_agree(struct property_source *s, void *context)
     struct cleave__state fine, coarse;
     w.target.budget = INT64_MAX;
     const struct cleave__level *level =
-        cleave__level_contract(&search.arena, &w.raw, w.identity, n);
+        cleave__level_contract(&search.arena, &search.arena, &w.raw, w.identity, n);
     bool ok = level && cleave__state_init(&fine, &search.arena, level, &w.target, w.block, true);
     const int64_t cap[W] = {20, 20};
     ok = ok && !cleave__cluster(&search, level, w.block, cap, 1, cluster, &count);
@@ -228,7 +228,7 @@ static bool steps_agree(struct property_source *s, void *context)
     for (uint32_t v = 0; v < n && ok; v++)
         ok = coarse_block[cluster[v]] == w.block[v] || say(s, "cluster", "across blocks");
     const struct cleave__level *merged =
-        ok ? cleave__level_contract(&search.arena, level, cluster, count) : NULL;
+        ok ? cleave__level_contract(&search.arena, &search.arena, level, cluster, count) : NULL;
     ok = ok && merged && (cleave__level_check(merged, &why) || say(s, "merged level", why)) &&
          cleave__state_init(&coarse, &search.arena, merged, &w.target, coarse_block, true) &&
          (coarse.score.cost == fine.score.cost || say(s, "merged", "cost")) &&

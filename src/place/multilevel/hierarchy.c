@@ -87,61 +87,88 @@ static void cluster_caps(const struct cleave__level *level, uint32_t coarsest, i
     }
 }
 
+/* One level, on memory of its own, so that it can go as soon as it has been refined. */
+struct rung {
+    struct cleave_arena arena;
+    struct cleave_arena transpose; /* gone while coarser levels are worked on */
+    const struct cleave__level *level;
+    uint32_t *block, *map; /* [level vertices]; map: of the finer level's vertices to these */
+    const uint32_t *within;
+};
+
+static void free_rung(struct rung *rung)
+{
+    cleave__arena_free(&rung->transpose);
+    cleave__arena_free(&rung->arena);
+}
+
+/* The next coarser level; `*stuck` when clustering does not get on. */
+static enum cleave_status coarsen(struct cleave__search *search, const struct rung *fine,
+                                  const struct cleave__cycle *cycle, const int64_t *cap,
+                                  struct rung *coarse, bool *stuck)
+{
+    uint32_t n = fine->level->vertices, count;
+    struct cleave_arena *arena = &coarse->arena;
+    if (!(coarse->map = cleave__arena_array(arena, n, sizeof *coarse->map)))
+        return CLEAVE_NO_MEMORY;
+    enum cleave_status status = cleave__cluster(search, fine->level, fine->within, cap,
+                                                cycle->coarsest, coarse->map, &count);
+    *stuck = !status && count > n - n / 20;
+    if (status || *stuck)
+        return status;
+    coarse->level =
+        cleave__level_contract(arena, &coarse->transpose, fine->level, coarse->map, count);
+    coarse->block = cleave__arena_array(arena, count, sizeof *coarse->block);
+    if (!coarse->level || !coarse->block)
+        return CLEAVE_NO_MEMORY;
+    for (uint32_t v = 0; v < n && !cycle->initial; v++)
+        coarse->block[coarse->map[v]] = fine->block[v];
+    if (fine->within) {
+        uint32_t *within = cleave__arena_array(arena, count, sizeof *within);
+        if (!within)
+            return CLEAVE_NO_MEMORY;
+        for (uint32_t v = 0; v < n; v++)
+            within[coarse->map[v]] = fine->within[v];
+        coarse->within = within;
+    }
+    return CLEAVE_OK;
+}
+
 enum cleave_status cleave__multilevel(struct cleave__search *search,
                                       const struct cleave__level *level,
                                       const struct cleave__target *target,
                                       const struct cleave__cycle *cycle, uint32_t *block)
 {
-    struct cleave_arena *arena = &search->arena;
-    struct cleave_arena_mark mark = cleave__arena_mark(arena);
-    const struct cleave__level *levels[LEVELS_MAX] = {level};
-    uint32_t *blocks[LEVELS_MAX] = {block}, *map[LEVELS_MAX];
-    const uint32_t *within = cycle->within;
-    uint32_t coarsest = cycle->coarsest;
+    struct rung rung[LEVELS_MAX] = {{.level = level, .block = block, .within = cycle->within}};
     int64_t cap[CLEAVE_WEIGHTS_MAX];
-    cluster_caps(level, coarsest, cap);
-    enum cleave_status status = CLEAVE_NO_MEMORY;
+    cluster_caps(level, cycle->coarsest, cap);
+    enum cleave_status status = CLEAVE_OK;
     uint32_t depth = 0;
-    while (levels[depth]->vertices > coarsest && depth + 1 < LEVELS_MAX) {
-        uint32_t n = levels[depth]->vertices, count;
-        map[depth] = cleave__arena_array(arena, n, sizeof **map);
-        if (!map[depth])
-            goto done;
-        status = cleave__cluster(search, levels[depth], within, cap, coarsest, map[depth], &count);
-        if (status)
-            goto done;
-        if (count > n - n / 20)
-            break; /* stuck */
-        status = CLEAVE_NO_MEMORY;
-        levels[depth + 1] = cleave__level_contract(arena, levels[depth], map[depth], count);
-        blocks[depth + 1] = cleave__arena_array(arena, count, sizeof **blocks);
-        if (!levels[depth + 1] || !blocks[depth + 1])
-            goto done;
-        for (uint32_t v = 0; v < n && !cycle->initial; v++)
-            blocks[depth + 1][map[depth][v]] = blocks[depth][v];
-        if (within) {
-            uint32_t *label = cleave__arena_array(arena, count, sizeof *label);
-            if (!label)
-                goto done;
-            for (uint32_t v = 0; v < n; v++)
-                label[map[depth][v]] = within[v];
-            within = label;
+    bool stuck = false;
+    while (!status && rung[depth].level->vertices > cycle->coarsest && depth + 1 < LEVELS_MAX) {
+        status = coarsen(search, &rung[depth], cycle, cap, &rung[depth + 1], &stuck);
+        if (status || stuck) {
+            free_rung(&rung[depth + 1]);
+            break;
         }
+        if (depth > 0)
+            cleave__arena_free(&rung[depth].transpose);
         depth++;
     }
-    status = CLEAVE_OK;
-    if (cycle->initial)
-        status = cycle->initial(search, levels[depth], target, blocks[depth]);
+    if (!status && cycle->initial)
+        status = cycle->initial(search, rung[depth].level, target, rung[depth].block);
     for (uint32_t bottom = depth;; depth--) {
+        if (!status && depth && depth != bottom &&
+            !cleave__level_transpose((struct cleave__level *)rung[depth].level,
+                                     &rung[depth].transpose))
+            status = CLEAVE_NO_MEMORY;
         if (!status)
-            status = refine_level(search, levels[depth], target, depth == bottom,
-                                  cycle->flow_rounds, blocks[depth]);
-        if (status || depth == 0)
-            break;
-        for (uint32_t v = 0; v < levels[depth - 1]->vertices; v++)
-            blocks[depth - 1][v] = blocks[depth][map[depth - 1][v]];
+            status = refine_level(search, rung[depth].level, target, depth == bottom,
+                                  cycle->flow_rounds, rung[depth].block);
+        for (uint32_t v = 0; depth && !status && v < rung[depth - 1].level->vertices; v++)
+            rung[depth - 1].block[v] = rung[depth].block[rung[depth].map[v]];
+        free_rung(&rung[depth]);
+        if (depth == 0)
+            return status;
     }
-done:
-    cleave__arena_rewind(arena, mark);
-    return status;
 }

@@ -7,7 +7,8 @@
 
 #include "base/random.h"
 
-/* Nets under construction: compressed rows with room for all pins of the level they come from. */
+/* Nets under construction: compressed rows with room for all pins of the level they come from, on
+ * memory of their own; what comes of them is copied to its size. */
 struct nets {
     uint64_t *offset;
     uint32_t *pin;
@@ -19,17 +20,16 @@ struct nets {
     uint32_t slot_mask;
 };
 
-static bool nets_init(struct nets *nets, struct cleave_arena *arena, uint32_t vertices,
-                      uint32_t most, uint64_t pins)
+static bool nets_init(struct nets *nets, uint32_t vertices, uint32_t most, uint64_t pins)
 {
     uint32_t slots = 16;
     while (slots < 2 * (uint64_t)most && slots < 1u << 31)
         slots *= 2;
     nets->count = 0;
     nets->slot_mask = slots - 1;
-    nets->offset = cleave__arena_array(arena, (size_t)most + 1, sizeof *nets->offset);
-    nets->pin = cleave__arena_array(arena, pins, sizeof *nets->pin);
-    nets->weight = cleave__arena_array(arena, most, sizeof *nets->weight);
+    nets->offset = malloc(((size_t)most + 1) * sizeof *nets->offset);
+    nets->pin = malloc((size_t)(pins + 1) * sizeof *nets->pin);
+    nets->weight = malloc(((size_t)most + 1) * sizeof *nets->weight);
     nets->mark = calloc((size_t)vertices + 1, sizeof *nets->mark);
     nets->slot = calloc(slots, sizeof *nets->slot);
     nets->hash = malloc(((size_t)most + 1) * sizeof *nets->hash);
@@ -38,11 +38,22 @@ static bool nets_init(struct nets *nets, struct cleave_arena *arena, uint32_t ve
     return nets->offset && nets->pin && nets->weight && nets->mark && nets->slot && nets->hash;
 }
 
-static void nets_done(struct nets *nets)
+/* What only the making needs. */
+static void nets_made(struct nets *nets)
 {
     free(nets->mark);
     free(nets->slot);
     free(nets->hash);
+    nets->mark = nets->slot = NULL;
+    nets->hash = NULL;
+}
+
+static void nets_done(struct nets *nets)
+{
+    nets_made(nets);
+    free(nets->offset);
+    free(nets->pin);
+    free(nets->weight);
 }
 
 static bool same_pins(const struct nets *nets, uint32_t a, uint32_t b)
@@ -97,30 +108,44 @@ static void close_net(struct nets *nets, uint64_t end, uint64_t hash, int64_t we
     }
 }
 
-/* Gives `level` the nets and their transpose. */
-static bool adopt_nets(struct cleave__level *level, struct cleave_arena *arena,
-                       const struct nets *nets)
+bool cleave__level_transpose(struct cleave__level *level, struct cleave_arena *arena)
 {
-    uint64_t pins = nets->offset[nets->count];
+    uint64_t pins = level->net_offset[level->nets];
     uint64_t *offset = cleave__arena_zalloc(arena, ((size_t)level->vertices + 2) * sizeof *offset);
     uint32_t *incident = cleave__arena_array(arena, pins, sizeof *incident);
     if (!offset || !incident)
         return false;
     /* Counts go two ahead, starts one ahead, so that filling leaves the offsets right. */
     for (uint64_t i = 0; i < pins; i++)
-        offset[nets->pin[i] + 2]++;
+        offset[level->pin[i] + 2]++;
     for (uint32_t v = 0; v < level->vertices; v++)
         offset[v + 2] += offset[v + 1];
-    for (uint32_t e = 0; e < nets->count; e++) {
-        for (uint64_t i = nets->offset[e]; i < nets->offset[e + 1]; i++)
-            incident[offset[nets->pin[i] + 1]++] = e;
+    for (uint32_t e = 0; e < level->nets; e++) {
+        for (uint64_t i = level->net_offset[e]; i < level->net_offset[e + 1]; i++)
+            incident[offset[level->pin[i] + 1]++] = e;
     }
-    level->nets = nets->count;
-    level->net_offset = nets->offset;
-    level->pin = nets->pin;
-    level->net_weight = nets->weight;
     level->vertex_offset = offset;
     level->incident = incident;
+    return true;
+}
+
+/* Gives `level` the nets. */
+static bool adopt_nets(struct cleave__level *level, struct cleave_arena *arena, struct nets *nets)
+{
+    uint64_t pins = nets->offset[nets->count];
+    nets_made(nets);
+    uint64_t *offset = cleave__arena_array(arena, (size_t)nets->count + 1, sizeof *offset);
+    uint32_t *pin = cleave__arena_array(arena, pins, sizeof *pin);
+    int64_t *weight = cleave__arena_array(arena, nets->count, sizeof *weight);
+    if (!offset || !pin || !weight)
+        return false;
+    memcpy(offset, nets->offset, ((size_t)nets->count + 1) * sizeof *offset);
+    memcpy(pin, nets->pin, (size_t)pins * sizeof *pin);
+    memcpy(weight, nets->weight, nets->count * sizeof *weight);
+    level->nets = nets->count;
+    level->net_offset = offset;
+    level->pin = pin;
+    level->net_weight = weight;
     return true;
 }
 
@@ -195,13 +220,14 @@ static bool adopt_vertices(struct cleave__level *level, struct cleave_arena *are
     return adopt_apart(level, arena, from, map);
 }
 
-const struct cleave__level *cleave__level_contract(struct cleave_arena *arena,
-                                                   const struct cleave__level *fine,
-                                                   const uint32_t *cluster, uint32_t clusters)
+struct cleave__level *cleave__level_contract(struct cleave_arena *arena,
+                                             struct cleave_arena *transpose,
+                                             const struct cleave__level *fine,
+                                             const uint32_t *cluster, uint32_t clusters)
 {
     struct cleave__level *level = cleave__arena_zalloc(arena, sizeof *level);
     struct nets nets;
-    bool ok = nets_init(&nets, arena, clusters, fine->nets, fine->net_offset[fine->nets]);
+    bool ok = nets_init(&nets, clusters, fine->nets, fine->net_offset[fine->nets]);
     if (ok && level) {
         for (uint32_t e = 0; e < fine->nets; e++) {
             uint64_t end = nets.offset[nets.count], hash = 0;
@@ -213,7 +239,7 @@ const struct cleave__level *cleave__level_contract(struct cleave_arena *arena,
         ok = adopt_nets(level, arena, &nets) && adopt_vertices(level, arena, fine, cluster);
     }
     nets_done(&nets);
-    return ok ? level : NULL;
+    return ok && level && cleave__level_transpose(level, transpose) ? level : NULL;
 }
 
 const struct cleave__level *cleave__level_extract(struct cleave_arena *arena,
@@ -243,7 +269,7 @@ const struct cleave__level *cleave__level_extract(struct cleave_arena *arena,
         most = whole->nets < pins / 2 ? whole->nets : (uint32_t)(pins / 2);
         /* An open net may hold one pin more than is ever kept. */
         struct nets nets;
-        ok = nets_init(&nets, arena, n, most + 1, pins + 1);
+        ok = nets_init(&nets, n, most + 1, pins + 1);
         for (uint32_t e = 0; e < whole->nets && ok; e++) {
             uint64_t end = nets.offset[nets.count], hash = 0;
             bool leaves = false;
@@ -263,6 +289,7 @@ const struct cleave__level *cleave__level_extract(struct cleave_arena *arena,
         level->vertices = n;
         ok = ok && adopt_nets(level, arena, &nets) && adopt_vertices(level, arena, whole, map);
         nets_done(&nets);
+        ok = ok && cleave__level_transpose(level, arena);
     }
     free(map);
     if (ok)

@@ -30,11 +30,16 @@ struct cleave__level {
     const uint32_t *apart;        /* symmetric lists */
 };
 
-/* Merges vertices: cluster[v] < clusters, every number used. Fixed parts of a cluster agree. NULL
- * when memory is out. O(pins). */
-const struct cleave__level *cleave__level_contract(struct cleave_arena *arena,
-                                                   const struct cleave__level *fine,
-                                                   const uint32_t *cluster, uint32_t clusters);
+/* Merges vertices: cluster[v] < clusters, every number used. Fixed parts of a cluster agree. The
+ * transpose (vertex_offset, incident) goes to an arena that may be another one. NULL when memory is
+ * out. O(pins). */
+struct cleave__level *cleave__level_contract(struct cleave_arena *arena,
+                                             struct cleave_arena *transpose,
+                                             const struct cleave__level *fine,
+                                             const uint32_t *cluster, uint32_t clusters);
+
+/* Works vertex_offset and incident out of the nets. False when memory is out. O(pins). */
+bool cleave__level_transpose(struct cleave__level *level, struct cleave_arena *arena);
 
 /* The part of `whole` with side[v] == `which`; `vertex` [new vertices] leads back. Nets that leave
  * the part keep their pins inside when `split`, else are dropped (a net cut once costs no more

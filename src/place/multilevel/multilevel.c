@@ -390,7 +390,7 @@ enum cleave_status cleave__place_multilevel(const struct cleave__request *reques
         return CLEAVE_OK;
     d.search.progress = o->progress;
     d.search.effort = efforts[o->preset];
-    d.search.room = (size_t)(4 * pins) + 4 * (size_t)h->vertices + (1 << 20);
+    d.search.room = (size_t)(2 * pins) + (1 << 20);
     cleave__random_seed(&d.search.random, o->seed);
     enum cleave_status status = CLEAVE_NO_MEMORY;
     if (cleave__problem_init(&d.problem, &d.search.arena, request) &&

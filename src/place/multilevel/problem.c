@@ -190,7 +190,7 @@ static bool make_level(struct cleave__problem *p, struct cleave_arena *arena,
         p->level = level;
         *units = raw->vertices;
     } else if (find_units(p, arena, units)) {
-        p->level = cleave__level_contract(arena, raw, p->unit, *units);
+        p->level = cleave__level_contract(arena, arena, raw, p->unit, *units);
     }
     return p->level != NULL;
 }
