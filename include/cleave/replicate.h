@@ -68,6 +68,21 @@ cleave_replicate_measure(const struct cleave_hypergraph *hypergraph,
                          const struct cleave_copies *copies, struct cleave_replicate_result *result,
                          struct cleave_error *error);
 
+/* Divides and copies at once: where a vertex is cheap to copy, its nets need not be kept together
+ * for it. Partitions without the pins of chosen vertices that are written less than read (write
+ * cost * blocks <= weight of their nets), moves these to their best blocks, and copies; where that
+ * leaves copies wanting (budgets), partitions as it is and copies too, and keeps what costs less in
+ * nets + writes. `partition` holds for the first copies alone: their balance, fixed vertices, and
+ * so on; blocks, objective and progress are its own, those of `copying` are ignored. Returns and
+ * fills block and `result` as cleave_partition does; `out` and `copied` also when the status is
+ * CLEAVE_UNSATISFIABLE. */
+CLEAVE_API enum cleave_status
+cleave_replicate_partition(const struct cleave_hypergraph *hypergraph,
+                           const struct cleave_partition_options *partition,
+                           const struct cleave_replicate_options *copying, uint32_t *block,
+                           struct cleave_partition_result *result, struct cleave_copies *out,
+                           struct cleave_replicate_result *copied, struct cleave_error *error);
+
 /* NULL is fine; leaves zeroes. */
 CLEAVE_API void cleave_copies_free(struct cleave_copies *copies);
 

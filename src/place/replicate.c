@@ -9,9 +9,9 @@
 
 _Static_assert(CLEAVE_COPIES_WORDS * 64 == CLEAVE_SHARDS_MAX, "a set holds every block");
 
-static enum cleave_status check_budgets(const struct cleave_hypergraph *h,
-                                        const struct cleave_replicate_options *o,
-                                        struct cleave_error *error)
+enum cleave_status cleave__replicate_check_budgets(const struct cleave_hypergraph *h,
+                                                   const struct cleave_replicate_options *o,
+                                                   struct cleave_error *error)
 {
     for (uint32_t i = 0; i < h->weights; i++) {
         if (o->budget && o->budget[i] < 0)
@@ -58,7 +58,7 @@ enum cleave_status cleave__replicate_check(const struct cleave_hypergraph *h,
         return cleave_error_set(error, bad, "unknown objective %d", (int)o->objective);
     if (o->count > h->vertices || (o->count && !o->vertices))
         return cleave_error_set(error, bad, "%u chosen vertices of %u", o->count, h->vertices);
-    for (uint32_t v = 0; v < h->vertices; v++) {
+    for (uint32_t v = 0; block && v < h->vertices; v++) {
         if (block[v] >= o->blocks)
             return cleave_error_set(error, bad, "vertex %u is in block %u, but blocks are 0 to %u",
                                     v, block[v], o->blocks - 1);
@@ -135,7 +135,7 @@ enum cleave_status cleave_replicate(const struct cleave_hypergraph *h,
 {
     enum cleave_status status = cleave__replicate_check(h, o, block, error);
     if (!status)
-        status = check_budgets(h, o, error);
+        status = cleave__replicate_check_budgets(h, o, error);
     if (status)
         return status;
     bool budgets = o->budget || o->block_budget;

@@ -4,9 +4,12 @@
 
 #include "cleave/replicate.h"
 
-/* CLEAVE_BAD_ARGUMENT or CLEAVE_LIMIT, budgets apart. O(vertices). */
+/* CLEAVE_BAD_ARGUMENT or CLEAVE_LIMIT, budgets apart; `block` may be NULL. O(vertices). */
 enum cleave_status cleave__replicate_check(const struct cleave_hypergraph *hypergraph,
                                            const struct cleave_replicate_options *options,
                                            const uint32_t *block, struct cleave_error *error);
+enum cleave_status cleave__replicate_check_budgets(const struct cleave_hypergraph *hypergraph,
+                                                   const struct cleave_replicate_options *options,
+                                                   struct cleave_error *error);
 
 #endif

@@ -132,8 +132,23 @@ static bool add_together(struct cleave__copies *c, const uint32_t *slots, uint32
     return false;
 }
 
-/* Pins of the net whose only copy is in `from` (_NONE: that have no copy in `b`), all of them
- * chosen and at most `most`; 0 when that is not so. */
+/* Of the net's forced blocks, is `from` the only one with a copy? */
+static bool relies_on(const struct cleave__copies *c, uint32_t e, uint32_t slot, uint32_t from)
+{
+    const struct cleave__forced *list = c->forced + c->forced_offset[e];
+    bool relies = false;
+    for (uint32_t i = 0; i < c->forced_count[e]; i++) {
+        if (!cleave__copies_has(c, slot, list[i].block))
+            continue;
+        if (list[i].block != from)
+            return false;
+        relies = true;
+    }
+    return relies;
+}
+
+/* Pins of the net that keep it in `from` (_NONE: that have no copy in `b`), all of them chosen and
+ * at most `most`; 0 when that is not so. */
 static uint32_t pins_to_copy(struct cleave__copies *c, uint32_t e, uint32_t from, uint32_t b,
                              uint32_t most, uint32_t *slots)
 {
@@ -141,11 +156,15 @@ static uint32_t pins_to_copy(struct cleave__copies *c, uint32_t e, uint32_t from
     uint32_t count = 0;
     for (uint64_t p = h->net_offset[e]; p < h->net_offset[e + 1]; p++) {
         uint32_t v = h->pin[p], slot = c->slot[v];
-        bool chosen = slot != CLEAVE_COPIES_NONE, alone = !chosen || c->held[slot] == 1;
+        bool chosen = slot != CLEAVE_COPIES_NONE, asks;
         c->work++;
-        if (from != CLEAVE_COPIES_NONE
-                ? !alone || c->block[v] != from
-                : (chosen ? cleave__copies_has(c, slot, b) : c->block[v] == b))
+        if (from == CLEAVE_COPIES_NONE)
+            asks = chosen ? !cleave__copies_has(c, slot, b) : c->block[v] != b;
+        else if (chosen && c->held[slot] > 1)
+            asks = relies_on(c, e, slot, from);
+        else
+            asks = c->block[v] == from;
+        if (!asks)
             continue;
         if (!chosen || count == most)
             return 0;
@@ -169,7 +188,23 @@ static uint32_t main_block(const struct cleave__copies *c, uint32_t e, uint32_t 
     return best;
 }
 
-/* Frees the net of a block that few chosen pins keep it in; or gathers all of it in one block. */
+/* Pins of several copies, none of them in a forced block; 0 when there are more than `most`. */
+static uint32_t pins_unserved(struct cleave__copies *c, uint32_t e, uint32_t most, uint32_t *slots)
+{
+    uint32_t count = 0;
+    for (uint32_t n = c->loose[e]; n != CLEAVE_COPIES_NONE; n = c->next[n]) {
+        c->work++;
+        if (cleave__copies_is_served(c, e, c->node_slot[n]))
+            continue;
+        if (count == most)
+            return 0;
+        slots[count++] = c->node_slot[n];
+    }
+    return count;
+}
+
+/* Gathers all of the net in one block; or frees it of the blocks that only pins of several copies
+ * keep it in, or of one that few chosen pins do. */
 static bool improve_net(struct cleave__copies *c, uint32_t e)
 {
     uint32_t slots[GATHERED_MAX], lone[EVICTED_MAX + 1], lones = 0;
@@ -179,12 +214,13 @@ static bool improve_net(struct cleave__copies *c, uint32_t e)
     uint32_t count = pins_to_copy(c, e, CLEAVE_COPIES_NONE, b, GATHERED_MAX, slots);
     if (count > 1 && add_together(c, slots, count, b))
         return true;
+    count = pins_unserved(c, e, GATHERED_MAX, slots);
+    bool any = count > 1 && add_together(c, slots, count, b);
     const struct cleave__forced *list = c->forced + c->forced_offset[e];
     for (uint32_t i = 0; i < c->forced_count[e] && lones < EVICTED_MAX; i++) {
-        if (list[i].pins > 1 && list[i].pins <= EVICTED_MAX)
+        if (list[i].pins <= EVICTED_MAX)
             lone[lones++] = list[i].block;
     }
-    bool any = false;
     for (uint32_t i = 0; i < lones && c->cover[e] > 1; i++) {
         uint32_t to = main_block(c, e, lone[i]);
         count = to == CLEAVE_COPIES_NONE ? 0 : pins_to_copy(c, e, lone[i], to, EVICTED_MAX, slots);

@@ -57,6 +57,11 @@ static bool is_served(const struct cleave__copies *c, uint32_t net, const uint64
     return false;
 }
 
+bool cleave__copies_is_served(const struct cleave__copies *c, uint32_t net, uint32_t slot)
+{
+    return is_served(c, net, cleave__copies_set(c, slot));
+}
+
 static bool meet(const uint64_t *a, const uint64_t *b, uint32_t words)
 {
     uint64_t both = 0;

@@ -66,6 +66,9 @@ static inline bool cleave__copies_has(const struct cleave__copies *c, uint32_t s
 /* What net e costs when it needs `cover` blocks. */
 int64_t cleave__copies_cost(const struct cleave__copies *copies, uint32_t net, uint32_t cover);
 
+/* Is there a copy in a block that the net needs anyway, for a pin's only copy? */
+bool cleave__copies_is_served(const struct cleave__copies *copies, uint32_t net, uint32_t slot);
+
 /* gain[b] for every block without a copy of the vertex: by how much a copy there lowers the cost of
  * nets (the write cost not taken off). O(sum over its nets of forced blocks and loose pins). */
 void cleave__copies_gains(struct cleave__copies *copies, uint32_t slot);

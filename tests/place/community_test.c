@@ -34,7 +34,7 @@ static void nets_begin(struct nets *h, uint32_t vertices)
     h->vertex_offset = test_calloc(vertices + 2, sizeof *h->vertex_offset);
 }
 
-/* A net keeps its distinct pins; one left with a single pin goes. */
+/* A net keeps its distinct pins; it may be left with one. */
 static void nets_add(struct nets *h, const uint32_t *pin, uint32_t count, int64_t weight)
 {
     uint32_t e = h->level.nets;
@@ -46,8 +46,6 @@ static void nets_add(struct nets *h, const uint32_t *pin, uint32_t count, int64_
         if (!known)
             h->pin[end++] = pin[i];
     }
-    if (end < h->net_offset[e] + 2)
-        return;
     h->net_weight[e] = weight;
     h->net_offset[++h->level.nets] = end;
 }
@@ -295,7 +293,7 @@ static bool hypergraphs_hold(struct property_source *s, void *context)
     uint32_t longest = 2 + (uint32_t)property_draw(s, 5);
     nets_begin(&h, n);
     for (uint32_t e = (uint32_t)property_draw(s, 2 * n + 1); e > 0 && n > 0; e--) {
-        uint32_t pin[8], size = 2 + (uint32_t)property_draw(s, longest);
+        uint32_t pin[8], size = (uint32_t)property_draw(s, longest);
         for (uint32_t i = 0; i < size; i++)
             pin[i] = (uint32_t)property_draw(s, n);
         nets_add(&h, pin, size, property_between(s, 0, 3));
@@ -307,8 +305,11 @@ static bool hypergraphs_hold(struct property_source *s, void *context)
     ok = ok && (numbered(community, n, count) || say(s, "numbers"));
     for (uint32_t v = 0; v < n && ok; v++) {
         bool counted = false;
-        for (uint64_t j = level->vertex_offset[v]; j < level->vertex_offset[v + 1]; j++)
-            counted = counted || level->net_weight[level->incident[j]];
+        for (uint64_t j = level->vertex_offset[v]; j < level->vertex_offset[v + 1]; j++) {
+            uint32_t e = level->incident[j];
+            counted = counted ||
+                      (level->net_weight[e] && level->net_offset[e + 1] - level->net_offset[e] > 1);
+        }
         if (counted) {
             ok = connected(level, community, v) || say(s, "connected");
         } else {

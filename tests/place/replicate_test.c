@@ -223,7 +223,7 @@ static void brute_force(void **state)
     assert_true(property_run("replicate, brute force", agrees_with_brute_force, &totals, 4000));
     printf("saved %lld of %lld possible; optimal in %u of %u cases\n", (long long)totals.saved,
            (long long)totals.possible, totals.optimal, totals.cases);
-    assert_true(totals.saved * 100 >= totals.possible * 95);
+    assert_true(totals.saved * 100 >= totals.possible * 97);
 }
 
 static bool recount_agrees(struct property_source *source, void *context)
@@ -314,6 +314,90 @@ static void state_is_kept_up(void **state)
 {
     (void)state;
     assert_true(property_run("replicate, state", stays_right, NULL, 600));
+}
+
+static bool joint_agrees(struct property_source *source, void *context)
+{
+    (void)context;
+    struct instance *it = make(source, 40, 60, 5, 40);
+    struct cleave_partition_options o = {.blocks = it->o.blocks,
+                                         .epsilon = (double)property_draw(source, 4) / 4,
+                                         .objective = it->o.objective,
+                                         .preset = CLEAVE_FAST,
+                                         .seed = 1};
+    uint32_t plain[VERTICES_MAX];
+    struct cleave_copies copies;
+    struct cleave_replicate_result said, recount;
+    struct cleave_partition_result divided, measured;
+    struct cleave_error error = {0};
+    if (property_draw(source, 3) == 0)
+        o.warm_start = it->block;
+    enum cleave_status status =
+        cleave_replicate_partition(it->h, &o, &it->o, plain, &divided, &copies, &said, &error);
+    bool ok = status == CLEAVE_OK || status == CLEAVE_UNSATISFIABLE;
+    if (ok) {
+        ok = cleave_replicate_measure(it->h, &it->o, plain, &copies, &recount, &error) ==
+                 CLEAVE_OK &&
+             same(&said, &recount) && said.saved >= 0 &&
+             cleave_partition_measure(it->h, &o, plain, &measured, &error) == CLEAVE_OK &&
+             measured.km1 == divided.km1 && measured.cut == divided.cut &&
+             (status || measured.balanced);
+        for (uint32_t c = 0; ok && c < 2; c++)
+            ok = !it->o.budget || said.added[c] <= it->budget[c];
+        cleave_copies_free(&copies);
+    }
+    if (!ok && source->verbose) {
+        print(it);
+        printf("status %d: %s\n", (int)status, error.message);
+    }
+    unmake(it);
+    return ok;
+}
+
+static void joint(void **state)
+{
+    (void)state;
+    assert_true(property_run("replicate, joint", joint_agrees, NULL, 120));
+}
+
+/* Two groups that share nothing but vertices which both read: at once, nothing is cut. */
+static void dividing_minds_copies(void **state)
+{
+    (void)state;
+    enum { GROUP = 6, SHARED = 4, N = 2 * GROUP + SHARED };
+    uint64_t offset[200] = {0};
+    uint32_t pin[600], used = 0, nets = 0, block[N], chosen[SHARED];
+    for (uint32_t g = 0; g < 2; g++) {
+        for (uint32_t a = 0; a < GROUP; a++) {
+            for (uint32_t s = 0; s < SHARED; s++) {
+                pin[used++] = g * GROUP + a;
+                pin[used++] = g * GROUP + (a + 1) % GROUP;
+                pin[used++] = 2 * GROUP + s;
+                offset[++nets] = used;
+            }
+        }
+    }
+    for (uint32_t s = 0; s < SHARED; s++)
+        chosen[s] = 2 * GROUP + s;
+    struct cleave_hypergraph *h;
+    struct cleave_error error;
+    assert_int_equal(cleave_hypergraph_new(N, nets, offset, pin, 1, NULL, NULL, &h, &error), 0);
+    struct cleave_partition_options o = {.blocks = 2, .objective = CLEAVE_KM1, .seed = 1};
+    struct cleave_replicate_options c = {.vertices = chosen, .count = SHARED};
+    struct cleave_copies copies;
+    struct cleave_replicate_result r;
+    assert_int_equal(cleave_replicate_partition(h, &o, &c, block, NULL, &copies, &r, &error), 0);
+    assert_int_equal(r.nets, 0);
+    assert_int_equal(r.copies, SHARED);
+    cleave_copies_free(&copies);
+    c.count = 99;
+    assert_int_equal(cleave_replicate_partition(h, &o, &c, block, NULL, &copies, &r, &error),
+                     CLEAVE_BAD_ARGUMENT);
+    c.count = SHARED;
+    o.blocks = 0;
+    assert_int_equal(cleave_replicate_partition(h, &o, &c, block, NULL, &copies, &r, &error),
+                     CLEAVE_BAD_ARGUMENT);
+    cleave_hypergraph_free(h);
 }
 
 /* ---- cases by hand ---- */
@@ -559,22 +643,40 @@ static bool attempt(void *context)
     return !status || status == CLEAVE_NO_MEMORY;
 }
 
+static bool attempt_joint(void *context)
+{
+    struct cleave_hypergraph *h = context;
+    uint32_t block[11], chosen[3] = {0, 1, 4};
+    struct cleave_partition_options p = {
+        .blocks = 2, .objective = CLEAVE_KM1, .preset = CLEAVE_FAST};
+    struct cleave_replicate_options o = {.vertices = chosen, .count = 3};
+    struct cleave_copies copies;
+    struct cleave_error error;
+    enum cleave_status status =
+        cleave_replicate_partition(h, &p, &o, block, NULL, &copies, NULL, &error);
+    if (!status)
+        cleave_copies_free(&copies);
+    return !status || status == CLEAVE_NO_MEMORY;
+}
+
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
     struct cleave_hypergraph *h = hub(5);
     assert_true(failalloc_run("replicate", attempt, h, 1));
+    assert_true(failalloc_run("replicate, joint", attempt_joint, h, 9));
     cleave_hypergraph_free(h);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(brute_force),        cmocka_unit_test(recount),
-        cmocka_unit_test(state_is_kept_up),   cmocka_unit_test(hub_is_copied_where_it_pays),
-        cmocka_unit_test(pairs_are_seen),     cmocka_unit_test(a_net_is_gathered),
-        cmocka_unit_test(senseless_requests), cmocka_unit_test(heavy_weights_are_refused),
-        cmocka_unit_test(stops_when_asked),   cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(brute_force),           cmocka_unit_test(recount),
+        cmocka_unit_test(state_is_kept_up),      cmocka_unit_test(joint),
+        cmocka_unit_test(dividing_minds_copies), cmocka_unit_test(hub_is_copied_where_it_pays),
+        cmocka_unit_test(pairs_are_seen),        cmocka_unit_test(a_net_is_gathered),
+        cmocka_unit_test(senseless_requests),    cmocka_unit_test(heavy_weights_are_refused),
+        cmocka_unit_test(stops_when_asked),      cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

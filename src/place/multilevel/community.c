@@ -26,7 +26,8 @@ struct bipartite {
 
 static bool counted(const struct cleave__level *l, uint32_t e)
 {
-    return l->net_weight[e] > 0 && l->net_offset[e + 1] - l->net_offset[e] <= COUNTED_PINS_MAX;
+    uint64_t size = l->net_offset[e + 1] - l->net_offset[e];
+    return l->net_weight[e] > 0 && size >= 2 && size <= COUNTED_PINS_MAX;
 }
 
 static double worth(const struct bipartite *b, uint32_t v, uint32_t e)
@@ -57,7 +58,7 @@ static uint64_t survey(struct bipartite *b)
         for (uint64_t i = l->net_offset[e]; i < l->net_offset[e + 1]; i++)
             b->degree[l->pin[i]]++;
     }
-    b->by_degree = !b->plain && (double)l->nets < 0.75 * (double)l->vertices;
+    b->by_degree = !b->plain && nets < 0.75 * l->vertices;
     double sum = 0;
     for (uint32_t e = 0; e < l->nets; e++) {
         for (uint64_t i = l->net_offset[e]; b->node[e] != UINT32_MAX && i < l->net_offset[e + 1];
