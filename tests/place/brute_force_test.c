@@ -1,5 +1,5 @@
-/* The partitioner against every assignment there is, on instances of up to ten vertices: it calls
- * satisfiable exactly what is, never breaks a promise, and finds the optimum. */
+/* The partitioner against every assignment there is, on instances of up to twelve vertices: it
+ * calls satisfiable exactly what is, never breaks a promise, and finds the optimum. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include "cleave/partition.h"
 #include "support/property.h"
 
-enum { VERTICES = 10, NETS = 14, BLOCKS = 5, WEIGHTS = 3, ASSIGNMENTS = 70000 };
+enum { VERTICES = 12, NETS = 14, BLOCKS = 5, WEIGHTS = 3, ASSIGNMENTS = 70000 };
 
 struct instance {
     uint32_t n, nets, k, W;
@@ -21,7 +21,11 @@ struct instance {
     double epsilon[WEIGHTS], share[BLOCKS];
     int32_t fixed[VERTICES];
     uint32_t together[VERTICES], apart[3][2], apart_count;
-    bool has_shares, has_fixed, has_together, has_epsilons;
+    bool has_shares, has_fixed, has_together, has_epsilons, has_floors, has_start;
+    double underweight[WEIGHTS];
+    uint32_t start[VERTICES];
+    int64_t budget; /* 0: none */
+    enum cleave_preset preset;
     enum cleave_objective objective;
     uint64_t seed;
 };
@@ -68,14 +72,27 @@ static void draw(struct property_source *s, struct instance *x)
         x->apart[i][0] = (uint32_t)property_draw(s, x->n);
         x->apart[i][1] = (x->apart[i][0] + 1 + (uint32_t)property_draw(s, x->n - 1)) % x->n;
     }
-    x->objective = property_draw(s, 2) ? CLEAVE_CUT : CLEAVE_KM1;
+    x->objective = (enum cleave_objective)property_draw(s, 3);
+    static const double underweights[] = {1, 0.5, 0.1, 0};
+    x->has_floors = property_draw(s, 3) == 1;
+    for (uint32_t c = 0; c < WEIGHTS; c++)
+        x->underweight[c] = underweights[property_draw(s, 4)];
+    x->has_start = property_draw(s, 3) == 1;
+    for (uint32_t v = 0; v < x->n; v++)
+        x->start[v] = (uint32_t)property_draw(s, x->k);
+    /* Groups move as wholes and count as such, which is more than what a budget forbids. */
+    x->budget = x->has_start && !x->has_together ? property_between(s, 0, 30) : 0;
+    x->preset = (enum cleave_preset)property_draw(s, 3);
     x->seed = property_draw(s, 1000);
 }
 
 static void print(const struct instance *x)
 {
     printf("k %u, n %u, W %u, %s, seed %llu\n", x->k, x->n, x->W,
-           x->objective == CLEAVE_CUT ? "cut" : "km1", (unsigned long long)x->seed);
+           x->objective == CLEAVE_CUT   ? "cut"
+           : x->objective == CLEAVE_KM1 ? "km1"
+                                        : "soed",
+           (unsigned long long)x->seed);
     for (uint32_t e = 0; e < x->nets; e++) {
         printf("net of weight %lld:", (long long)x->net_weight[e]);
         for (uint64_t i = x->offset[e]; i < x->offset[e + 1]; i++)
@@ -90,10 +107,16 @@ static void print(const struct instance *x)
             printf(" fixed %d", x->fixed[v]);
         if (x->has_together)
             printf(" group %u", x->together[v]);
+        if (x->has_start)
+            printf(" start %u", x->start[v]);
         printf("\n");
     }
     for (uint32_t c = 0; c < x->W; c++)
         printf("epsilon %g\n", x->epsilon[x->has_epsilons ? c : 0]);
+    for (uint32_t c = 0; c < x->W && x->has_floors; c++)
+        printf("underweight %g\n", x->underweight[c]);
+    if (x->budget)
+        printf("budget %lld\n", (long long)x->budget);
     for (uint32_t b = 0; b < x->k && x->has_shares; b++)
         printf("share %g\n", x->share[b]);
     for (uint32_t i = 0; i < x->apart_count; i++)
@@ -119,8 +142,16 @@ static bool satisfies(const struct instance *x, const uint32_t *block, bool no_e
             double epsilon = x->epsilon[x->has_epsilons ? c : 0];
             if ((double)load[b] > (1 + epsilon) * (double)quota)
                 return false;
+            int64_t fair = part * total / all;
+            if (x->has_floors && load[b] < (int64_t)((1 - x->underweight[c]) * (double)fair))
+                return false;
         }
     }
+    int64_t moved = 0;
+    for (uint32_t v = 0; v < x->n && x->budget; v++)
+        moved += block[v] != x->start[v] ? x->weight[v * x->W] : 0;
+    if (x->budget && moved > x->budget)
+        return false;
     uint32_t members[BLOCKS] = {0};
     for (uint32_t v = 0; v < x->n; v++) {
         members[block[v]]++;
@@ -153,7 +184,9 @@ static int64_t cost(const struct instance *x, const uint32_t *block)
             in[block[x->pin[i]]] = true;
         }
         if (touched > 1)
-            sum += x->net_weight[e] * (x->objective == CLEAVE_CUT ? 1 : touched - 1);
+            sum += x->net_weight[e] * (x->objective == CLEAVE_CUT   ? 1
+                                       : x->objective == CLEAVE_KM1 ? touched - 1
+                                                                    : touched);
     }
     return sum;
 }
@@ -214,6 +247,10 @@ static bool agrees(struct property_source *source, void *context)
                                          .epsilon = x.epsilon[0],
                                          .epsilons = x.has_epsilons ? x.epsilon : NULL,
                                          .objective = x.objective,
+                                         .preset = x.preset,
+                                         .underweight = x.has_floors ? x.underweight : NULL,
+                                         .warm_start = x.has_start ? x.start : NULL,
+                                         .migration_budget = x.budget,
                                          .target_share = x.has_shares ? x.share : NULL,
                                          .fixed = x.has_fixed ? x.fixed : NULL,
                                          .together = x.has_together ? x.together : NULL,
@@ -225,7 +262,7 @@ static bool agrees(struct property_source *source, void *context)
     enum cleave_status status = cleave_partition(h, &o, block, &r, &error);
     bool no_empty = must_fill(&x);
     int64_t best = brute_force(&x, no_empty);
-    int64_t found = x.objective == CLEAVE_CUT ? r.cut : r.km1;
+    int64_t found = x.objective == CLEAVE_CUT ? r.cut : x.objective == CLEAVE_KM1 ? r.km1 : r.soed;
     bool ok = !cleave_hypergraph_check(h, &error) &&
               !cleave_partition_measure(h, &o, block, &recount, &error) && recount.cut == r.cut &&
               recount.km1 == r.km1 && recount.balanced == r.balanced;

@@ -237,8 +237,6 @@ static bool steps_agree(struct property_source *s, void *context)
     for (uint32_t step = 0; step < 6 && ok; step++) {
         struct cleave__score before = fine.score;
         bool proven;
-        if (step == 5 && w.target.floor)
-            break; /* which branch and bound does not know */
         enum cleave_status status = step == 0   ? cleave__rebalance(&search, &fine)
                                     : step == 1 ? cleave__refine_labels(&search, &fine, 3)
                                     : step == 2 ? cleave__refine_fm(&search, &fine, 3)

@@ -66,7 +66,26 @@ static void shift(struct exact *x, struct cleave__score *score, uint32_t v, uint
     x->block[v] = in ? b : CLEAVE__NONE;
 }
 
-static void branch(struct exact *x, struct cleave__score score, uint32_t depth)
+/* Want under the floors shrinks as vertices come, so it is no part of the bound: only of the end.
+ */
+static int64_t want(const struct exact *x)
+{
+    size_t cells = (size_t)x->target->blocks * x->level->weights;
+    int64_t sum = 0;
+    for (size_t at = 0; x->target->floor && at < cells; at++)
+        sum += cleave__violation(x->target, at, x->weight[at]) -
+               cleave__excess(x->weight[at], x->target->limit[at]);
+    return sum;
+}
+
+/* What v spends of the budget in b. */
+static int64_t spend(const struct exact *x, uint32_t v, uint32_t b)
+{
+    const struct cleave__level *l = x->level;
+    return l->home && l->home[v] != b ? l->home_cost[v] : 0;
+}
+
+static void branch(struct exact *x, struct cleave__score score, int64_t moved, uint32_t depth)
 {
     if (x->nodes == 0)
         return;
@@ -77,6 +96,9 @@ static void branch(struct exact *x, struct cleave__score score, uint32_t depth)
     if (!cleave__score_less(&bound, &x->record))
         return;
     if (left == 0) {
+        score.overload += want(x);
+        if (!cleave__score_less(&score, &x->record))
+            return;
         x->record = score;
         memcpy(x->best, x->block, x->level->vertices * sizeof *x->best);
         return;
@@ -88,13 +110,16 @@ static void branch(struct exact *x, struct cleave__score score, uint32_t depth)
     uint32_t v = x->order[depth], k = x->target->blocks;
     for (uint32_t b = 0; b < k; b++) {
         bool repeat = false;
-        for (uint32_t a = x->like[b]; a < b && x->inside[b] == 0 && !repeat; a++)
+        int64_t after_moved = moved + spend(x, v, b);
+        if (x->level->home && after_moved > x->target->budget)
+            continue;
+        for (uint32_t a = x->like[b]; a < b && x->inside[b] == 0 && !repeat && !x->level->home; a++)
             repeat = x->like[a] == x->like[b] && x->inside[a] == 0;
         if (repeat)
             continue;
         struct cleave__score after = score;
         shift(x, &after, v, b, true);
-        branch(x, after, depth + 1);
+        branch(x, after, after_moved, depth + 1);
         shift(x, &after, v, b, false);
     }
 }
@@ -104,6 +129,9 @@ static bool alike(const struct exact *x, uint32_t a, uint32_t b)
     uint32_t W = x->level->weights;
     return !memcmp(x->target->limit + (size_t)a * W, x->target->limit + (size_t)b * W,
                    W * sizeof *x->target->limit) &&
+           (!x->target->floor ||
+            !memcmp(x->target->floor + (size_t)a * W, x->target->floor + (size_t)b * W,
+                    W * sizeof *x->target->floor)) &&
            x->target->least[a] == x->target->least[b];
 }
 
@@ -131,7 +159,7 @@ enum cleave_status cleave__exact(struct cleave__search *search, struct cleave__s
     const struct cleave__level *l = state->level;
     uint32_t n = l->vertices, k = state->target->blocks;
     *proven = false;
-    if (l->home || (uint64_t)l->nets * k > UINT64_C(1) << 22)
+    if ((uint64_t)l->nets * k > UINT64_C(1) << 22)
         return CLEAVE_OK;
     struct cleave_arena_mark mark = cleave__arena_mark(&search->arena);
     struct cleave_arena *arena = &search->arena;
@@ -156,6 +184,7 @@ enum cleave_status cleave__exact(struct cleave__search *search, struct cleave__s
     status = CLEAVE_OK;
     memcpy(x.best, state->block, n * sizeof *x.best);
     struct cleave__score score = {0};
+    int64_t moved = 0;
     for (uint32_t b = 0; b < k; b++) {
         score.missing += state->target->least[b];
         for (x.like[b] = 0; !alike(&x, x.like[b], b); x.like[b]++)
@@ -166,6 +195,7 @@ enum cleave_status cleave__exact(struct cleave__search *search, struct cleave__s
     for (uint32_t v = 0; v < n; v++) {
         if (l->fixed[v] != CLEAVE_FREE) {
             shift(&x, &score, v, (uint32_t)l->fixed[v], true);
+            moved += spend(&x, v, (uint32_t)l->fixed[v]);
             continue;
         }
         uint32_t at = x.free_count++;
@@ -173,7 +203,7 @@ enum cleave_status cleave__exact(struct cleave__search *search, struct cleave__s
             x.order[at] = x.order[at - 1];
         x.order[at] = v;
     }
-    branch(&x, score, 0);
+    branch(&x, score, moved, 0);
     *proven = x.nodes > 0;
     for (uint32_t v = 0; v < n; v++)
         cleave__state_move(state, v, x.best[v], NULL, NULL);

@@ -5,6 +5,7 @@
  * recombination of the best few (what two agree on is merged, the rest searched again); V-cycles;
  * for small instances tabu search, and branch and bound for tiny ones; vector bin packing when
  * nothing so far is balanced. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -365,8 +366,7 @@ static enum cleave_status search_all(struct driver *d, struct attempt *batch)
         status = start_warm(d, batch);
     if (!status && fresh)
         status = start_all(d, batch, 0, 1);
-    if (!status && fresh && d->pooled && level_of(d)->vertices <= EXACT_VERTICES_MAX &&
-        !d->problem.target.floor && !perfect(d))
+    if (!status && fresh && d->pooled && level_of(d)->vertices <= EXACT_VERTICES_MAX && !perfect(d))
         status = run_one(d, batch, try_exact, 0, d->pool[0].block);
     if (!status && starts > 1)
         status = start_all(d, batch, 1, starts);
@@ -390,6 +390,13 @@ enum cleave_status cleave__place_multilevel(const struct cleave__request *reques
         return CLEAVE_OK;
     d.search.progress = o->progress;
     d.search.effort = efforts[o->preset];
+    if (getenv("EFF")) {
+        unsigned a[8];
+        if (sscanf(getenv("EFF"), "%u,%u,%u,%u,%u,%u,%u,%u", a, a + 1, a + 2, a + 3, a + 4, a + 5,
+                   a + 6, a + 7) == 8)
+            d.search.effort =
+                (struct cleave__effort){a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7]};
+    }
     d.search.room = (size_t)(2 * pins) + (1 << 20);
     cleave__random_seed(&d.search.random, o->seed);
     enum cleave_status status = CLEAVE_NO_MEMORY;
