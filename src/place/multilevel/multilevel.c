@@ -5,7 +5,6 @@
  * recombination of the best few (what two agree on is merged, the rest searched again); V-cycles;
  * for small instances tabu search, and branch and bound for tiny ones; vector bin packing when
  * nothing so far is balanced. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +15,7 @@ enum { POOL = 8, BATCH = 8, TABU_STEPS_MAX = 20000, EXACT_VERTICES_MAX = 64, EXA
 enum { TABU_WORK = 10000000, SMALL = 200000, PACK_TABU_MAX = 4000000 };
 
 static const struct cleave__effort efforts[] = {
-    [CLEAVE_FAST] = {.bipartitions = 1, .attempts = 4, .fm_rounds = 2, .starts = 1},
+    [CLEAVE_FAST] = {.bipartitions = 2, .attempts = 4, .fm_rounds = 3, .starts = 1},
     [CLEAVE_DEFAULT] = {.bipartitions = 4,
                         .attempts = 6,
                         .fm_rounds = 8,
@@ -390,7 +389,6 @@ enum cleave_status cleave__place_multilevel(const struct cleave__request *reques
         return CLEAVE_OK;
     d.search.progress = o->progress;
     d.search.effort = efforts[o->preset];
-    if (getenv("EFF")) {
         unsigned a[8];
         if (sscanf(getenv("EFF"), "%u,%u,%u,%u,%u,%u,%u,%u", a, a + 1, a + 2, a + 3, a + 4, a + 5,
                    a + 6, a + 7) == 8)
