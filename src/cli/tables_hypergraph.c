@@ -7,184 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/tables.h"
 #include "report/json.h"
 #include "report/report.h"
 #include "tables/compare/scan.h"
 
-enum {
-    KEY_NAMES = 0x3000,
-    KEY_WRITES,
-    KEY_COPY,
-    KEY_START,
-    KEY_START_FROM,
-    KEY_WEIGHTS,
-    KEY_ATTRIBUTES,
-    KEY_GRAIN,
-    KEY_LEAVE_OUT,
-    KEY_REPLICATE,
-    KEY_NO_READ_ONLY,
-    KEY_NO_DERIVED
-};
-enum { LISTED_MAX = 256, PART = 10000 };
-enum weight { SIZE, ROWS, ACCESS, WRITES, ONE };
-static const char *const weight_names[] = {"size", "rows", "access", "writes", "one", NULL};
-
-struct list {
-    const char *values[LISTED_MAX];
-    uint32_t count;
-};
-
-struct arguments {
-    struct cleave_tables_arguments tables;
-    const char *output, *names, *writes, *start, *start_from;
-    char *old_names, *old_blocks;
-    struct list grain, leave_out, replicate, copy;
-    enum weight weights[CLEAVE_WEIGHTS_MAX];
-    uint32_t weight_count, attributes;
-    bool no_read_only, no_derived;
-};
-
-static const struct argp_option options[] = {
-    {0, 0, 0, 0, "What is written:", 4},
-    {"output", 'o', "FILE", 0, "The hypergraph (.hgr); required", 4},
-    {"names", KEY_NAMES, "FILE", 0, "What each vertex is: table, tab, predicate; one a line", 4},
-    {"writes", KEY_WRITES, "FILE", 0,
-     "Transactions that write each vertex, one a line, as cleave partition's --replicate takes it",
-     4},
-    {"copy", KEY_COPY, "TABLE[,TABLE]", 0,
-     "With --writes: -1 for vertices of all other tables (repeatable)", 4},
-    {"start-from", KEY_START_FROM, "NAMES,BLOCKS", 0,
-     "An old placement, by the names of then: carried over to the new numbers. A vertex that it "
-     "does not know goes where most of its transactions' other vertices are",
-     4},
-    {"start", KEY_START, "FILE", 0, "With --start-from: write it here (FILE.start beside -o)", 4},
-    {0, 0, 0, 0, "The hypergraph:", 5},
-    {"attributes", KEY_ATTRIBUTES, "N", 0,
-     "Most accessed attributes that cut a table; 0: one vertex a table (2)", 5},
-    {"grain", KEY_GRAIN, "TABLE=COLUMN[,COLUMN]", 0,
-     "Cut this table by these columns; none: one vertex (repeatable)", 5},
-    {"leave-out", KEY_LEAVE_OUT, "TABLE[,TABLE]", 0, "As if nothing touched it (repeatable)", 5},
-    {"replicate", KEY_REPLICATE, "TABLE[,TABLE]", 0,
-     "Copied everywhere: no vertices; transactions that write it are counted (repeatable)", 5},
-    {"no-read-only", KEY_NO_READ_ONLY, 0, 0, "Leave out tables that nothing writes", 5},
-    {"no-derived-keys", KEY_NO_DERIVED, 0, 0, "Do not see keys in columns that spell them", 5},
-    {"weights", KEY_WEIGHTS, "LIST", 0,
-     "Of a vertex, in this order: size (bytes where every table's row size is known, else rows), "
-     "rows, access, writes, one (size,access)",
-     5},
-    {0},
-};
-
-static void append(struct argp_state *state, struct list *list, const char *value)
-{
-    if (list->count == LISTED_MAX)
-        argp_error(state, "more than %d tables listed", LISTED_MAX);
-    list->values[list->count++] = value;
-}
-
-/* Splits "a,b,c" in place. */
-static void append_all(struct argp_state *state, struct list *list, char *value)
-{
-    char *rest = NULL;
-    for (char *word = strtok_r(value, ",", &rest); word; word = strtok_r(NULL, ",", &rest))
-        append(state, list, word);
-}
-
-static void read_weights(struct argp_state *state, struct arguments *a, char *value)
-{
-    char *rest = NULL;
-    a->weight_count = 0;
-    for (char *word = strtok_r(value, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
-        if (a->weight_count == CLEAVE_WEIGHTS_MAX)
-            argp_error(state, "more than %d weights", CLEAVE_WEIGHTS_MAX);
-        a->weights[a->weight_count++] =
-            (enum weight)cleave__option_choice(state, "--weights", word, weight_names);
-    }
-    if (a->weight_count == 0)
-        argp_error(state, "--weights names none");
-}
-
-static void check(struct argp_state *state, struct arguments *a)
-{
-    if (!a->output)
-        argp_error(state, "where to? Name the hypergraph's file with -o");
-    if (a->copy.count && !a->writes)
-        argp_error(state, "--copy needs --writes");
-    if (a->start && !a->start_from)
-        argp_error(state, "--start needs --start-from");
-    if (a->start_from) {
-        char *comma = strrchr(a->start_from, ',');
-        if (!comma || comma == a->start_from || !comma[1])
-            argp_error(state, "--start-from takes two files with a comma between: NAMES,BLOCKS");
-        a->old_names = strndup(a->start_from, (size_t)(comma - a->start_from));
-        a->old_blocks = comma + 1;
-        if (!a->old_names)
-            argp_failure(state, 1, 0, "no memory");
-        if (!a->start && !strcmp(a->output, "-"))
-            argp_error(state, "--start-from needs --start FILE when -o is standard output");
-    }
-    if (!strcmp(a->output, "-") && (a->tables.common.json || a->tables.common.csv))
-        argp_error(state, "-o - and --json or --csv both want standard output");
-}
-
-static error_t parse(int key, char *value, struct argp_state *state)
-{
-    struct arguments *a = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &a->tables;
-        state->child_inputs[1] = &a->tables.common;
-        return 0;
-    case 'o':
-        a->output = value;
-        return 0;
-    case KEY_NAMES:
-        a->names = value;
-        return 0;
-    case KEY_WRITES:
-        a->writes = value;
-        return 0;
-    case KEY_COPY:
-        append_all(state, &a->copy, value);
-        return 0;
-    case KEY_START:
-        a->start = value;
-        return 0;
-    case KEY_START_FROM:
-        a->start_from = value;
-        return 0;
-    case KEY_WEIGHTS:
-        read_weights(state, a, value);
-        return 0;
-    case KEY_ATTRIBUTES:
-        a->attributes =
-            (uint32_t)cleave__option_integer(state, "--attributes", value, 0, CLEAVE_GRAIN_MAX);
-        return 0;
-    case KEY_GRAIN:
-        if (!strchr(value, '='))
-            argp_error(state, "--grain takes TABLE=COLUMN,COLUMN, not '%s'", value);
-        append(state, &a->grain, value);
-        return 0;
-    case KEY_LEAVE_OUT:
-        append_all(state, &a->leave_out, value);
-        return 0;
-    case KEY_REPLICATE:
-        append_all(state, &a->replicate, value);
-        return 0;
-    case KEY_NO_READ_ONLY:
-        a->no_read_only = true;
-        return 0;
-    case KEY_NO_DERIVED:
-        a->no_derived = true;
-        return 0;
-    case ARGP_KEY_END:
-        check(state, a);
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
+enum { PART = 10000 };
 
 /* ---- which tables, which columns ---- */
 
@@ -233,8 +60,8 @@ static enum cleave_status set_grain(struct cleave_tally *tally, const char *valu
     return CLEAVE_OK;
 }
 
-static enum cleave_status set_tables(const struct arguments *a, struct cleave_tally *tally,
-                                     struct cleave_error *error)
+static enum cleave_status set_tables(const struct cleave_hypergraph_arguments *a,
+                                     struct cleave_tally *tally, struct cleave_error *error)
 {
     enum cleave_status status = CLEAVE_OK;
     uint32_t t;
@@ -261,9 +88,9 @@ static enum cleave_status set_tables(const struct arguments *a, struct cleave_ta
 }
 
 /* Reads the workload in parts; the first tells the columns that matter. */
-static enum cleave_status count(const struct arguments *a, struct cleave_scan *scan,
-                                struct cleave_profile *profile, struct cleave_tally *tally,
-                                struct cleave_error *error)
+static enum cleave_status count(const struct cleave_hypergraph_arguments *a,
+                                struct cleave_scan *scan, struct cleave_profile *profile,
+                                struct cleave_tally *tally, struct cleave_error *error)
 {
     enum cleave_status status = CLEAVE_OK;
     for (bool first = true; !status; first = false) {
@@ -294,7 +121,7 @@ static int64_t whole(double value)
     return value < 1 ? 1 : value > 1e15 ? (int64_t)1e15 : (int64_t)(value + 0.5);
 }
 
-static enum cleave_status make_hypergraph(const struct arguments *a,
+static enum cleave_status make_hypergraph(const struct cleave_hypergraph_arguments *a,
                                           const struct cleave_tally *tally,
                                           struct cleave_hypergraph **out,
                                           struct cleave_error *error)
@@ -316,12 +143,12 @@ static enum cleave_status make_hypergraph(const struct arguments *a,
     for (uint32_t v = 0; v < vertices; v++) {
         int64_t *w = weight + (size_t)v * weights;
         for (uint32_t c = 0; c < weights; c++)
-            w[c] = a->weights[c] == SIZE
+            w[c] = a->weights[c] == CLEAVE_WEIGHT_SIZE
                        ? whole(tally->rows[v] * row_weight[tally->vertices.data[v].table])
-                   : a->weights[c] == ROWS   ? whole(tally->rows[v])
-                   : a->weights[c] == ACCESS ? (int64_t)tally->access[v]
-                   : a->weights[c] == WRITES ? (int64_t)tally->writes[v]
-                                             : 1;
+                   : a->weights[c] == CLEAVE_WEIGHT_ROWS   ? whole(tally->rows[v])
+                   : a->weights[c] == CLEAVE_WEIGHT_ACCESS ? (int64_t)tally->access[v]
+                   : a->weights[c] == CLEAVE_WEIGHT_WRITES ? (int64_t)tally->writes[v]
+                                                           : 1;
     }
     for (uint32_t e = 0; e < nets; e++)
         times[e] = (int64_t)tally->nets.times.data[e];
@@ -334,8 +161,9 @@ static enum cleave_status make_hypergraph(const struct arguments *a,
     return status;
 }
 
-static enum cleave_status copied_tables(const struct arguments *a, const struct cleave_tally *tally,
-                                        bool **out, struct cleave_error *error)
+static enum cleave_status copied_tables(const struct cleave_hypergraph_arguments *a,
+                                        const struct cleave_tally *tally, bool **out,
+                                        struct cleave_error *error)
 {
     *out = NULL;
     if (a->copy.count == 0)
@@ -354,7 +182,8 @@ static enum cleave_status copied_tables(const struct arguments *a, const struct 
     return status;
 }
 
-static enum cleave_status write_start(const struct arguments *a, const struct cleave_tally *tally,
+static enum cleave_status write_start(const struct cleave_hypergraph_arguments *a,
+                                      const struct cleave_tally *tally,
                                       const struct cleave_hypergraph *h,
                                       struct cleave_carried *carried, struct cleave_error *error)
 {
@@ -369,9 +198,9 @@ static enum cleave_status write_start(const struct arguments *a, const struct cl
     return status;
 }
 
-static enum cleave_status write_all(const struct arguments *a, const struct cleave_tally *tally,
-                                    struct cleave_hypergraph **h, struct cleave_carried *carried,
-                                    struct cleave_error *error)
+static enum cleave_status write_all(const struct cleave_hypergraph_arguments *a,
+                                    const struct cleave_tally *tally, struct cleave_hypergraph **h,
+                                    struct cleave_carried *carried, struct cleave_error *error)
 {
     bool *copied;
     enum cleave_status status = copied_tables(a, tally, &copied, error);
@@ -432,7 +261,7 @@ static bool fill(struct cleave_report *report, const struct cleave_tally *tally,
     return true;
 }
 
-static json_t *to_json(const struct arguments *a, const struct cleave_case *kase,
+static json_t *to_json(const struct cleave_hypergraph_arguments *a, const struct cleave_case *kase,
                        const struct cleave_tally *tally, const struct cleave_hypergraph *h,
                        const struct cleave_carried *carried, const struct cleave_report *report)
 {
@@ -447,7 +276,7 @@ static json_t *to_json(const struct arguments *a, const struct cleave_case *kase
         for (uint32_t v = 0; v < h->vertices; v++)
             total += h->vertex_weight[(size_t)v * h->weights + c];
         json_array_append_new(weights,
-                              json_pack("{s:s, s:I}", "weight", weight_names[a->weights[c]],
+                              json_pack("{s:s, s:I}", "weight", cleave__weight_names[a->weights[c]],
                                         "total", (json_int_t)total));
     }
     json_object_set_new(root, "weights", weights);
@@ -464,7 +293,7 @@ static json_t *to_json(const struct arguments *a, const struct cleave_case *kase
     return root;
 }
 
-static void say(const struct arguments *a, const struct cleave_tally *tally,
+static void say(const struct cleave_hypergraph_arguments *a, const struct cleave_tally *tally,
                 const struct cleave_hypergraph *h, const struct cleave_carried *carried, FILE *out)
 {
     fprintf(out, "%" PRIu32 " vertices, %" PRIu32 " nets, %" PRIu64 " pins: %s\n", h->vertices,
@@ -485,8 +314,9 @@ static void say(const struct arguments *a, const struct cleave_tally *tally,
                 carried->kept, carried->fresh, carried->gone);
 }
 
-static enum cleave_status show(const struct arguments *a, const struct cleave_case *kase,
-                               const struct cleave_tally *tally, const struct cleave_hypergraph *h,
+static enum cleave_status show(const struct cleave_hypergraph_arguments *a,
+                               const struct cleave_case *kase, const struct cleave_tally *tally,
+                               const struct cleave_hypergraph *h,
                                const struct cleave_carried *carried, struct cleave_error *error)
 {
     struct cleave_report report;
@@ -519,8 +349,8 @@ int cleave__command_tables_hypergraph(int argc, char **argv)
     struct argp_child children[] = {
         {cleave__tables_source_argp(), 0, NULL, 0}, {&cleave__options_argp, 0, "Common:", 9}, {0}};
     const struct argp argp = {
-        options,
-        parse,
+        cleave__hypergraph_options,
+        cleave__hypergraph_parse,
         "[FILE...]",
         "Writes a workload's hypergraph for cleave partition: a vertex is a tuple group, a net a "
         "transaction, its weight how often the same groups came together. Every transaction "
@@ -528,11 +358,11 @@ int cleave__command_tables_hypergraph(int argc, char **argv)
         children,
         NULL,
         NULL};
-    static struct arguments a; /* large: path lists */
-    a = (struct arguments){.tables.common = CLEAVE_OPTIONS_DEFAULT,
-                           .attributes = 2,
-                           .weights = {SIZE, ACCESS},
-                           .weight_count = 2};
+    static struct cleave_hypergraph_arguments a; /* large: path lists */
+    a = (struct cleave_hypergraph_arguments){.tables.common = CLEAVE_OPTIONS_DEFAULT,
+                                             .attributes = 2,
+                                             .weights = {CLEAVE_WEIGHT_SIZE, CLEAVE_WEIGHT_ACCESS},
+                                             .weight_count = 2};
     cleave__tables_defaults(&a.tables);
     cleave__options_parse(&argp, argc, argv, &a);
     struct cleave_case_source *source = &a.tables.source;
