@@ -22,7 +22,7 @@ struct world {
     struct cleave__state state;
     uint64_t net_offset[E + 1], vertex_offset[N + 1];
     uint32_t pin[E * SIZE], incident[E * SIZE], home[N], apart_offset[N + 1], apart[2 * N];
-    int64_t weight[N * W], net_weight[E], home_cost[N], limit[K * W], quota[K * W];
+    int64_t weight[N * W], net_weight[E], home_cost[N], limit[K * W], quota[K * W], floor[K * W];
     int32_t fixed[N];
     uint32_t least[K], identity[N], block[N];
 };
@@ -71,6 +71,8 @@ static bool draw_world(struct property_source *s, struct world *w, bool tiny)
     for (uint32_t i = 0; i < k * weights; i++) {
         w->quota[i] = total[i % weights] / k + property_between(s, 0, 2);
         w->limit[i] = w->quota[i] + property_between(s, 0, 6);
+        w->floor[i] = w->quota[i] - property_between(s, 0, 6);
+        w->floor[i] = w->floor[i] > 0 ? w->floor[i] : 0;
         if (tiny)
             w->quota[i] = w->limit[i] = 1000;
     }
@@ -111,11 +113,13 @@ static bool draw_world(struct property_source *s, struct world *w, bool tiny)
                                         .objective = objectives[property_draw(s, 3)],
                                         .limit = w->limit,
                                         .quota = w->quota,
+                                        .floor = !tiny && property_draw(s, 2) ? w->floor : NULL,
                                         .least = w->least,
                                         .budget = home ? property_between(s, 0, 30) : INT64_MAX};
-    w->level = cleave__level_contract(&w->search.arena, &w->search.arena, &w->raw, w->identity, n);
-    return w->level && cleave__state_init(&w->state, &w->search.arena, w->level, &w->target,
-                                          w->block, property_draw(s, 2));
+    w->level = cleave__level_contract(&w->search.arena, &w->raw, w->identity, n);
+    return w->level &&
+           cleave__state_init(&w->state, &w->search.arena, w->level, &w->target, w->block,
+                              property_draw(s, 2) ? cleave__full_room(w->level, k) : 0);
 }
 
 static bool say(const struct property_source *s, const char *what, long long a, long long b)
@@ -276,7 +280,7 @@ static void most_balanced(void **unused)
                                           .budget = INT64_MAX};
     struct cleave__search search = {0};
     struct cleave__state state;
-    assert_true(cleave__state_init(&state, &search.arena, &level, &target, block, false));
+    assert_true(cleave__state_init(&state, &search.arena, &level, &target, block, 0));
     const struct cleave__flow_options o = {.distance = 20};
     assert_int_equal(cleave__refine_flow(&search, &state, &o), CLEAVE_OK);
     assert_int_equal(state.score.cost, 1);
@@ -366,8 +370,8 @@ static enum cleave_status refine_grid(struct grid *g, uint32_t threads, int64_t 
     struct cleave__state state;
     struct cleave__flow_options o = {.pool = cleave__pool_new(threads), .alpha = 30};
     enum cleave_status status = CLEAVE_NO_MEMORY;
-    if (o.pool &&
-        cleave__state_init(&state, &search.arena, &g->level, &g->target, g->block, true)) {
+    if (o.pool && cleave__state_init(&state, &search.arena, &g->level, &g->target, g->block,
+                                     cleave__full_room(&g->level, BLOCKS))) {
         *before = state.score.cost;
         status = cleave__refine_flow(&search, &state, &o);
         const char *why;

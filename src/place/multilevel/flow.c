@@ -12,7 +12,7 @@
 #include "place/multilevel/flow_part.h"
 
 /* Nets in more blocks than this do not make blocks adjacent: they would make too many pairs. */
-enum { SPREAD_MAX = 256 };
+enum { SPREAD_MAX = 256, FAILED_MAX = 1 << 16 };
 
 struct pair {
     int64_t cut;
@@ -24,7 +24,7 @@ struct proposal {
     uint32_t *move; /* room for all free vertices of both blocks */
     uint32_t moves;
     int64_t gain;
-    uint64_t work;
+    uint64_t work, hash;
     enum cleave_status status;
 };
 
@@ -43,6 +43,8 @@ struct rounds {
     struct proposal *proposal; /* [blocks / 2] */
     struct pair *pair;
     size_t pairs, room;
+    uint64_t *failed; /* hashes of regions that gave nothing, each where its low bits say */
+    uint64_t failed_mask;
 };
 
 static bool relevant(const struct cleave__state *s, uint32_t e)
@@ -151,7 +153,10 @@ static void propose(void *context, uint32_t task, uint32_t worker)
     flow->work_limit = p->work;
     if (!cleave__flow_region(flow, &p->pair))
         return;
-    p->gain = cleave__flow_cut(flow, &p->pair, p->move, &p->moves);
+    p->hash = flow->hash;
+    p->gain = 0;
+    if (r->failed[p->hash & r->failed_mask] != p->hash)
+        p->gain = cleave__flow_cut(flow, &p->pair, p->move, &p->moves);
     p->work = flow->work;
     p->status = CLEAVE_OK;
 }
@@ -174,6 +179,8 @@ static void apply(struct rounds *r, const struct proposal *p)
     struct cleave__state *s = r->state;
     struct cleave__score before = s->score;
     int64_t moved = s->moved;
+    if (p->gain == 0)
+        r->failed[p->hash & r->failed_mask] = p->hash;
     if (p->moves == 0)
         return;
     double fill = fullest(s, p);
@@ -261,6 +268,11 @@ static bool init(struct rounds *r)
     o->pins = o->pins ? o->pins : 1 << 18;
     o->pins = o->pins < UINT32_MAX / 8 ? o->pins : UINT32_MAX / 8;
     o->effort = o->effort ? o->effort : UINT64_MAX;
+    uint64_t failed = 64;
+    while (failed < (uint64_t)k * k && failed < FAILED_MAX)
+        failed *= 2;
+    r->failed_mask = failed - 1;
+    r->failed = cleave__arena_zalloc(arena, failed * sizeof *r->failed);
     r->flow = cleave__arena_zalloc(arena, threads * sizeof *r->flow);
     r->changed = cleave__arena_array(arena, k, sizeof *r->changed);
     r->changes = cleave__arena_zalloc(arena, k * sizeof *r->changes);
@@ -270,8 +282,8 @@ static bool init(struct rounds *r)
     r->net_offset = cleave__arena_array(arena, k + (size_t)1, sizeof *r->net_offset);
     r->move = cleave__arena_array(arena, r->state->level->vertices, sizeof *r->move);
     r->proposal = cleave__arena_array(arena, k / 2, sizeof *r->proposal);
-    return r->flow && r->changed && r->changes && r->busy && r->shared && r->neighbour &&
-           r->net_offset && r->move && r->proposal;
+    return r->failed && r->flow && r->changed && r->changes && r->busy && r->shared &&
+           r->neighbour && r->net_offset && r->move && r->proposal;
 }
 
 enum cleave_status cleave__refine_flow(struct cleave__search *search, struct cleave__state *state,
@@ -284,12 +296,13 @@ enum cleave_status cleave__refine_flow(struct cleave__search *search, struct cle
     if (!status)
         memset(r.changed, true, k * sizeof *r.changed);
     for (uint32_t round = 0; round < r.options.rounds && !status; round++) {
+        int64_t before = state->score.cost;
         struct cleave_arena_mark inner = cleave__arena_mark(&search->arena);
         status = run_round(&r);
         cleave__arena_rewind(&search->arena, inner);
         memcpy(r.changed, r.changes, k * sizeof *r.changed);
         memset(r.changes, false, k * sizeof *r.changes);
-        if (!any(r.changed, k))
+        if (!any(r.changed, k) || (before - state->score.cost) * 1000 < before)
             break;
     }
     for (uint32_t i = 0; r.flow && i < cleave__pool_threads(r.options.pool); i++)

@@ -45,10 +45,10 @@ static double fill_of(const struct cutter *c, uint32_t side, const int64_t *weig
 
 static int64_t overload_of(const struct cutter *c, uint32_t side, const int64_t *weight)
 {
-    const int64_t *limit = limit_of(c, side);
+    size_t at = (size_t)c->pair->block[side] * c->flow->weights;
     int64_t sum = 0;
     for (uint32_t i = 0; i < c->flow->weights; i++)
-        sum += cleave__excess(weight[i], limit[i]);
+        sum += cleave__violation(c->pair->state->target, at + i, weight[i]);
     return sum;
 }
 
@@ -58,10 +58,23 @@ static int64_t missing_of(const struct cutter *c, uint32_t side, uint32_t free)
     return free < least ? least - free : 0;
 }
 
+/* From now on the flow stays and trees only grow: their vertices are listed. */
+static void record(struct cleave__flow *f)
+{
+    f->recording = true;
+    f->side[0].members = f->side[1].members = 0;
+    for (uint32_t v = 0; v < f->vertices; v++) {
+        if (f->node[v].tree != CLEAVE__FREE) {
+            struct cleave__flow_side *side = &f->side[f->node[v].tree];
+            side->member[side->members++] = v;
+        }
+    }
+}
+
 /* Is the cut around what `which` reaches better than the best so far? Then it is the best. */
 static void consider(struct cutter *c, uint32_t which)
 {
-    const struct cleave__flow *f = c->flow;
+    struct cleave__flow *f = c->flow;
     const struct cleave__flow_side *side = &f->side[which];
     int64_t rest[CLEAVE_WEIGHTS_MAX];
     if (f->flow > c->best.cost)
@@ -80,6 +93,8 @@ static void consider(struct cutter *c, uint32_t which)
             c->missing)
         return;
     c->best = (struct cut){f->flow, fill, which, side->members};
+    if (!f->recording)
+        record(f);
 }
 
 static uint32_t rank_of(const struct cleave__flow *f, uint32_t which, uint32_t v)
@@ -91,8 +106,7 @@ static uint32_t rank_of(const struct cleave__flow *f, uint32_t which, uint32_t v
 static void add_candidate(struct cleave__flow *f, uint32_t which, uint32_t v)
 {
     struct cleave__flow_side *side = &f->side[which];
-    if (side->next[v] != ABSENT || side->reach[v] == CLEAVE__SETTLED ||
-        f->side[1 - which].reach[v] == CLEAVE__SETTLED)
+    if (side->next[v] != ABSENT || f->node[v].settled)
         return;
     uint32_t *head = &side->head[0][rank_of(f, which, v)];
     side->next[v] = *head;
@@ -102,50 +116,46 @@ static void add_candidate(struct cleave__flow *f, uint32_t which, uint32_t v)
 /* What the side reaches is its own for good; pins beyond become candidates. */
 static void settle(struct cleave__flow *f, uint32_t which)
 {
-    struct cleave__flow_side *side = &f->side[which];
-    for (uint32_t i = 0; i < side->queued; i++)
-        side->reach[side->queue[i]] = CLEAVE__SETTLED;
-    for (uint32_t i = 0; i < side->queued; i++) {
-        uint32_t node = side->queue[i];
-        if (node < f->vertices || ((node - f->vertices) & 1) != which)
+    uint32_t count = cleave__flow_settle(f, which);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t node = f->side[which].join[i];
+        if (node < f->vertices || (node - f->vertices) % 2 != which)
             continue;
         uint32_t e = (node - f->vertices) / 2;
-        if (side->reach[f->vertices + 2 * e + 1 - which] == CLEAVE__SETTLED)
+        if (f->node[f->vertices + 2 * e + 1 - which].tree == which)
             continue;
         f->work += f->net_offset[e + 1] - f->net_offset[e];
         for (uint32_t p = f->net_offset[e]; p < f->net_offset[e + 1]; p++)
             add_candidate(f, which, f->pin_vertex[p]);
     }
-    side->queued = 0;
-    side->settled = side->members;
-    memcpy(side->settled_weight, side->weight, sizeof side->weight);
-    side->start = CLEAVE__NONE;
 }
 
 /* May the side's settled part, and v with it, still become a block? */
 static bool fits(const struct cutter *c, uint32_t which, uint32_t v)
 {
     const struct cleave__flow *f = c->flow;
-    int64_t with[CLEAVE_WEIGHTS_MAX];
+    const int64_t *limit = limit_of(c, which);
+    int64_t over = 0;
     for (uint32_t i = 0; i < f->weights; i++)
-        with[i] = f->side[which].settled_weight[i] + f->weight[(size_t)v * f->weights + i];
-    return overload_of(c, which, with) <= c->overload;
+        over += cleave__excess(f->side[which].weight[i] + f->weight[(size_t)v * f->weights + i],
+                               limit[i]);
+    return over <= c->overload;
 }
 
 /* The next vertex to join the side; NONE: no more. `*augments`: may it be in the other's reach, and
  * is it? */
 static uint32_t pick(struct cutter *c, uint32_t which, bool *augments)
 {
-    struct cleave__flow_side *side = &c->flow->side[which], *other = &c->flow->side[1 - which];
+    struct cleave__flow_side *side = &c->flow->side[which];
+    const struct cleave__flow_node *node = c->flow->node;
     for (int within = 0; within < 1 + *augments; within++) {
         for (uint32_t rank = CLEAVE__RANKS; rank > 0; rank--) {
             uint32_t *head = &side->head[within][rank - 1];
             while (*head != CLEAVE__NONE) {
                 uint32_t v = *head;
-                bool reached = other->reach[v] >= other->base;
+                bool reached = node[v].tree == 1 - which;
                 *head = side->next[v];
-                if (side->reach[v] == CLEAVE__SETTLED || other->reach[v] == CLEAVE__SETTLED ||
-                    !fits(c, which, v))
+                if (node[v].settled || !fits(c, which, v))
                     continue;
                 if (reached && !within) {
                     side->next[v] = side->head[1][rank - 1];
@@ -179,18 +189,11 @@ static void mix_candidates(struct cleave__flow_side *side)
  * so with any vertex.) */
 static bool pierce(struct cutter *c, uint32_t which, bool *augments)
 {
-    struct cleave__flow *f = c->flow;
-    struct cleave__flow_side *side = &f->side[which];
-    if (side->start != CLEAVE__NONE)
-        settle(f, which);
+    settle(c->flow, which);
     uint32_t v = pick(c, which, augments);
     if (v == CLEAVE__NONE)
         return false;
-    side->reach[v] = CLEAVE__SETTLED;
-    side->member[side->settled++] = v;
-    for (uint32_t i = 0; i < f->weights; i++)
-        side->settled_weight[i] += f->weight[(size_t)v * f->weights + i];
-    side->start = v;
+    cleave__flow_join(c->flow, which, v);
     return true;
 }
 
@@ -199,30 +202,20 @@ static void advance(struct cutter *c)
 {
     struct cleave__flow *f = c->flow;
     int64_t present = c->best.cost;
-    uint32_t side = 0;
-    bool augments = true;
-    for (;;) {
-        if (augments) {
-            if (!cleave__flow_augment(f, side) || f->flow > present)
-                return;
-            cleave__flow_search(f, 1 - side);
-            mix_candidates(&f->side[0]);
-            mix_candidates(&f->side[1]);
-        } else {
-            cleave__flow_search(f, side);
-        }
+    while (cleave__flow_run(f) && f->flow <= present) {
         consider(c, 0);
         consider(c, 1);
-        if (f->work > f->work_limit || cleave__stopped(f->search))
-            return;
-        bool costs = f->flow < c->best.cost;
-        side = fill_of(c, 0, f->side[0].weight) > fill_of(c, 1, f->side[1].weight);
-        augments = costs;
+        bool costs = f->flow < c->best.cost, augments = costs;
+        uint32_t side = fill_of(c, 0, f->side[0].weight) > fill_of(c, 1, f->side[1].weight);
         if (!pierce(c, side, &augments)) {
             side = 1 - side;
             augments = costs;
             if (!pierce(c, side, &augments))
                 return;
+        }
+        if (augments) {
+            mix_candidates(&f->side[0]);
+            mix_candidates(&f->side[1]);
         }
     }
 }
@@ -233,30 +226,27 @@ static void init_side(struct cutter *c, uint32_t which)
     struct cleave__flow_side *side = &f->side[which];
     const struct cleave__state *s = c->pair->state;
     uint32_t own = 0;
-    memset(side->reach, 0, (f->vertices + 2 * (size_t)f->nets) * sizeof *side->reach);
     for (uint32_t v = 0; v < f->vertices; v++)
         side->next[v] = ABSENT;
     memset(side->head, 0xff, sizeof side->head); /* NONE */
-    side->base = side->top = side->queued = 0;
-    side->settled = side->members = 1;
-    side->member[0] = side->start = which;
-    side->reach[which] = CLEAVE__SETTLED;
+    side->members = side->joined = 0;
     for (uint32_t i = 0; i < f->weights; i++) {
-        side->settled_weight[i] = s->weight[(size_t)c->pair->block[which] * f->weights + i];
-        c->total[i] += side->settled_weight[i];
+        side->weight[i] = s->weight[(size_t)c->pair->block[which] * f->weights + i];
+        c->total[i] += side->weight[i];
     }
-    c->overload += overload_of(c, which, side->settled_weight);
+    c->overload += overload_of(c, which, side->weight);
     c->missing += missing_of(c, which, s->free_count[c->pair->block[which]]);
-    double fill = fill_of(c, which, side->settled_weight);
+    double fill = fill_of(c, which, side->weight);
     c->best.fill = fill > c->best.fill ? fill : c->best.fill;
     for (uint32_t v = 2; v < f->vertices; v++) {
         if (f->where[v] != which)
             continue;
         own++;
         for (uint32_t i = 0; i < f->weights; i++)
-            side->settled_weight[i] -= f->weight[(size_t)v * f->weights + i];
+            side->weight[i] -= f->weight[(size_t)v * f->weights + i];
     }
     c->free_base[which] = s->free_count[c->pair->block[which]] - own;
+    cleave__flow_join(f, which, which);
 }
 
 /* Vertices without a net may be on either side; a side without a net to grow along may begin
@@ -280,7 +270,7 @@ int64_t cleave__flow_cut(struct cleave__flow *flow, const struct cleave__flow_pa
     *moves = 0;
     if (flow->vertices == 2)
         return 0;
-    flow->flow = 0;
+    cleave__flow_reset(flow);
     init_side(&c, 0);
     init_side(&c, 1);
     add_loose(flow);
@@ -289,11 +279,11 @@ int64_t cleave__flow_cut(struct cleave__flow *flow, const struct cleave__flow_pa
         return 0;
     const struct cleave__flow_side *side = &flow->side[c.best.side];
     for (uint32_t v = 2; v < flow->vertices; v++)
-        flow->cursor[v] = 1 - c.best.side;
+        flow->orphan[v] = 1 - c.best.side;
     for (uint32_t i = 0; i < c.best.members; i++)
-        flow->cursor[side->member[i]] = c.best.side;
+        flow->orphan[side->member[i]] = c.best.side;
     for (uint32_t v = 2; v < flow->vertices; v++) {
-        if (flow->cursor[v] != flow->where[v])
+        if (flow->orphan[v] != flow->where[v])
             move[(*moves)++] = flow->vertex[v];
     }
     return flow->cut - c.best.cost;

@@ -1,266 +1,337 @@
-/* Maximum flow through the region's network; see the header. Phases of shortest augmenting paths
- * (Dinic 1970) on the hypergraph as it is (Pistorius and Minoux 2003): a phase looks at every pin a
- * few times, whatever the size of nets.
+/* Maximum flow through the region's network; see the header.
  *
- * A pin's flow is one number: a vertex never both sends to a net and receives from it, since what
- * would go round is taken out of the net's flow instead. */
-#include <string.h>
-
+ * A tree of what the source reaches and one of what reaches the sink grow towards each other; where
+ * they meet, flow is sent, and what that cuts off looks for another parent in its tree before it is
+ * let go (Boykov and Kolmogorov 2004). Paths are short here and augmentations many, so it pays that
+ * nothing is searched twice; and when no path is left, the trees are just the two sides that the
+ * cutter asks about, which piercing then changes but little. */
 #include "place/multilevel/flow_part.h"
 
-/* The network as one side sees it. */
-struct view {
-    struct cleave__flow *f;
-    uint32_t side, vertices;
-    uint32_t *reach;
-    const uint32_t *opposite;
+enum { NOT_FOUND = UINT32_MAX, FREE = CLEAVE__FREE };
+
+/* A node's neighbours, one after another: a vertex's are both nodes of each of its nets, a net's
+ * node has its other node, then the net's pins. */
+struct walk {
+    uint32_t node, at, end;
 };
 
-static struct view view_of(struct cleave__flow *flow, uint32_t side)
+static struct walk walk_from(struct cleave__flow *f, uint32_t node)
 {
-    return (struct view){flow, side, flow->vertices, flow->side[side].reach,
-                         flow->side[1 - side].reach};
-}
-
-static int64_t sent(const struct view *v, uint32_t pin)
-{
-    return v->side ? -v->f->pin_flow[pin] : v->f->pin_flow[pin];
-}
-
-static void send(const struct view *v, uint32_t pin, int64_t amount)
-{
-    v->f->pin_flow[pin] += v->side ? -amount : amount;
-}
-
-static uint32_t first(const struct view *v, uint32_t net)
-{
-    return v->vertices + 2 * net + v->side;
-}
-
-static uint32_t second(const struct view *v, uint32_t net)
-{
-    return v->vertices + 2 * net + 1 - v->side;
-}
-
-static uint32_t net_of(const struct view *v, uint32_t node)
-{
-    return (node - v->vertices) / 2;
-}
-
-static bool is_first(const struct view *v, uint32_t node)
-{
-    return ((node - v->vertices) & 1) == v->side;
-}
-
-static int64_t left(const struct view *v, uint32_t net)
-{
-    return v->f->capacity[net] - v->f->net_flow[net];
-}
-
-static void enter(const struct view *v, uint32_t node, uint32_t distance)
-{
-    struct cleave__flow_side *side = &v->f->side[v->side];
-    v->reach[node] = distance;
-    v->f->cursor[node] =
-        node < v->vertices ? v->f->vertex_offset[node] : v->f->net_offset[net_of(v, node)];
-    side->queue[side->queued++] = node;
-}
-
-static void expand_vertex(const struct view *v, uint32_t node, uint32_t distance)
-{
-    const struct cleave__flow *f = v->f;
-    uint32_t base = f->side[v->side].base;
-    for (uint32_t j = f->vertex_offset[node]; j < f->vertex_offset[node + 1]; j++) {
-        uint32_t p = f->vertex_pin[j], e = f->pin_net[p];
-        if (v->reach[first(v, e)] < base)
-            enter(v, first(v, e), distance);
-        if (sent(v, p) < 0 && v->reach[second(v, e)] < base)
-            enter(v, second(v, e), distance);
+    struct walk w = {.node = node};
+    if (node < f->vertices) {
+        w.at = 2 * f->vertex_offset[node];
+        w.end = 2 * f->vertex_offset[node + 1];
+    } else {
+        uint32_t e = (node - f->vertices) / 2;
+        w.end = f->net_offset[e + 1] - f->net_offset[e] + 1;
     }
+    f->work += w.end - w.at;
+    return w;
 }
 
-/* True when the other side was met. */
-static bool expand_net(const struct view *v, uint32_t node, uint32_t distance)
+static inline bool walk_next(const struct cleave__flow *f, struct walk *w,
+                             struct cleave__flow_step *step)
 {
-    const struct cleave__flow *f = v->f;
-    uint32_t base = f->side[v->side].base, e = net_of(v, node);
-    bool all = !is_first(v, node), met = false;
-    uint32_t across = all ? first(v, e) : second(v, e);
-    if (v->reach[across] < base && (all ? f->net_flow[e] : left(v, e)) > 0)
-        enter(v, across, distance);
-    for (uint32_t p = f->net_offset[e]; p < f->net_offset[e + 1]; p++) {
-        uint32_t u = f->pin_vertex[p];
-        if (v->reach[u] >= base || (!all && sent(v, p) <= 0))
-            continue;
-        if (v->opposite[u] == CLEAVE__SETTLED)
-            met = true;
-        else
-            enter(v, u, distance);
-    }
-    return met;
-}
-
-bool cleave__flow_search(struct cleave__flow *flow, uint32_t which)
-{
-    struct cleave__flow_side *side = &flow->side[which];
-    struct view view = view_of(flow, which);
-    uint32_t nodes = flow->vertices + 2 * flow->nets, W = flow->weights;
-    if (side->top > CLEAVE__SETTLED / 2) {
-        for (uint32_t i = 0; i < nodes; i++)
-            side->reach[i] = side->reach[i] == CLEAVE__SETTLED ? CLEAVE__SETTLED : 0;
-        side->top = 0;
-    }
-    side->base = side->top + 1;
-    side->queued = 0;
-    side->members = side->settled;
-    memcpy(side->weight, side->settled_weight, sizeof side->weight);
-    if (side->start == CLEAVE__NONE)
+    if (w->at == w->end)
         return false;
-    uint32_t last = CLEAVE__SETTLED; /* the distance at which the other side was met */
-    flow->cursor[side->start] = flow->vertex_offset[side->start];
-    flow->work += flow->vertex_offset[side->start + 1] - flow->vertex_offset[side->start];
-    expand_vertex(&view, side->start, side->base + 1);
-    for (uint32_t i = 0; i < side->queued; i++) {
-        uint32_t node = side->queue[i], distance = view.reach[node] + 1;
-        side->top = distance;
-        if (distance > last)
-            break;
-        if (node < flow->vertices) {
-            flow->work += flow->vertex_offset[node + 1] - flow->vertex_offset[node];
-            expand_vertex(&view, node, distance);
-            side->member[side->members++] = node;
-        } else {
-            uint32_t e = net_of(&view, node);
-            flow->work += flow->net_offset[e + 1] - flow->net_offset[e];
-            if (expand_net(&view, node, distance))
-                last = distance;
-        }
+    uint32_t i = w->at++;
+    if (w->node < f->vertices) {
+        uint32_t p = f->vertex_pin[i / 2];
+        *step = (struct cleave__flow_step){f->vertices + 2 * f->pin_net[p] + i % 2, p};
+    } else if (i == 0) {
+        uint32_t twin = (w->node - f->vertices) ^ 1u;
+        *step = (struct cleave__flow_step){f->vertices + twin, CLEAVE__NONE};
+    } else {
+        uint32_t p = f->net_offset[(w->node - f->vertices) / 2] + i - 1;
+        *step = (struct cleave__flow_step){f->pin_vertex[p], p};
     }
-    if (side->top < side->base + 1)
-        side->top = side->base + 1;
-    if (last != CLEAVE__SETTLED)
-        return true;
-    for (uint32_t i = side->settled; i < side->members; i++) {
-        for (uint32_t c = 0; c < W; c++)
-            side->weight[c] += flow->weight[(size_t)side->member[i] * W + c];
-    }
-    return false;
+    return true;
 }
 
-/* The next arc from `node` that leads a step on; false when there is none any more. */
-static bool next_arc(const struct view *v, uint32_t node, uint32_t distance,
-                     struct cleave__flow_step *step)
+/* How much more can go from a node over a step, as seen from `side`. */
+static inline int64_t residual(const struct cleave__flow *f, uint32_t side, uint32_t from,
+                               struct cleave__flow_step step)
 {
-    struct cleave__flow *f = v->f;
-    uint32_t *at = &f->cursor[node];
-    if (node < v->vertices) {
-        for (; *at < f->vertex_offset[node + 1]; ++*at) {
-            uint32_t p = f->vertex_pin[*at], e = f->pin_net[p];
-            step->pin = p;
-            step->node = second(v, e);
-            if (v->reach[step->node] == distance && sent(v, p) < 0)
-                return true;
-            step->node = first(v, e);
-            if (v->reach[step->node] == distance)
-                return true;
-        }
-        return false;
+    if (from < f->vertices) {
+        uint32_t which = (step.node - f->vertices) % 2;
+        return which == side ? INT64_MAX : f->pin_flow[which][step.pin];
     }
-    uint32_t e = net_of(v, node);
-    bool all = !is_first(v, node);
-    *step = (struct cleave__flow_step){all ? first(v, e) : second(v, e), CLEAVE__NONE};
-    if (v->reach[step->node] == distance && (all ? f->net_flow[e] : left(v, e)) > 0)
-        return true;
-    for (; *at < f->net_offset[e + 1]; ++*at) {
-        uint32_t u = f->pin_vertex[*at];
-        *step = (struct cleave__flow_step){u, *at};
-        if ((v->reach[u] == distance || v->opposite[u] == CLEAVE__SETTLED) &&
-            (all || sent(v, *at) > 0))
-            return true;
-    }
-    return false;
+    uint32_t which = (from - f->vertices) % 2, e = (from - f->vertices) / 2;
+    if (step.node < f->vertices)
+        return which == side ? f->pin_flow[which][step.pin] : INT64_MAX;
+    return which == side ? f->capacity[e] - f->net_flow[e] : f->net_flow[e];
 }
 
-/* What more can go from `from` along a step. */
-static int64_t residual(const struct view *v, uint32_t from, const struct cleave__flow_step *step)
+/* The same towards the node, over the step taken backwards. */
+static inline int64_t residual_back(const struct cleave__flow *f, uint32_t side, uint32_t from,
+                                    struct cleave__flow_step step)
 {
-    if (from < v->vertices)
-        return is_first(v, step->node) ? INT64_MAX : -sent(v, step->pin);
-    uint32_t e = net_of(v, from);
-    bool in = is_first(v, from);
-    if (step->node < v->vertices)
-        return in ? sent(v, step->pin) : INT64_MAX;
-    return in ? left(v, e) : v->f->net_flow[e];
+    return residual(f, 1 - side, from, step);
 }
 
-static void push(const struct view *v, uint32_t from, const struct cleave__flow_step *step,
-                 int64_t amount)
+static void push(struct cleave__flow *f, uint32_t side, uint32_t from,
+                 struct cleave__flow_step step, int64_t amount)
 {
-    uint32_t e = net_of(v, from < v->vertices ? step->node : from);
-    if (from >= v->vertices && step->node >= v->vertices) {
-        v->f->net_flow[e] += is_first(v, from) ? amount : -amount;
+    if (from < f->vertices) {
+        uint32_t which = (step.node - f->vertices) % 2;
+        f->pin_flow[which][step.pin] += which == side ? amount : -amount;
         return;
     }
-    /* Flow that now enters and leaves the net by one pin no longer passes through it. */
-    bool leaves = from < v->vertices;
-    int64_t round = leaves ? -sent(v, step->pin) : sent(v, step->pin);
-    bool unlimited = leaves ? is_first(v, step->node) : !is_first(v, from);
-    if (unlimited && round > 0)
-        v->f->net_flow[e] -= round < amount ? round : amount;
-    send(v, step->pin, leaves ? amount : -amount);
+    uint32_t which = (from - f->vertices) % 2;
+    if (step.node < f->vertices)
+        f->pin_flow[which][step.pin] += which == side ? -amount : amount;
+    else
+        f->net_flow[(from - f->vertices) / 2] += which == side ? amount : -amount;
 }
 
-/* Sends all it can along the path; how long the path stays usable. */
-static uint32_t augment_path(const struct view *v, uint32_t length)
+static void activate(struct cleave__flow *f, uint32_t node)
 {
-    const struct cleave__flow_step *path = v->f->path;
-    int64_t amount = INT64_MAX;
-    for (uint32_t i = 1; i <= length; i++) {
-        int64_t here = residual(v, path[i - 1].node, &path[i]);
-        amount = here < amount ? here : amount;
-    }
-    uint32_t keep = length;
-    for (uint32_t i = length; i > 0; i--) {
-        bool full = residual(v, path[i - 1].node, &path[i]) == amount;
-        push(v, path[i - 1].node, &path[i], amount);
-        if (full)
-            keep = i - 1;
-    }
-    v->f->flow += amount;
-    return keep;
+    if (f->node[node].active)
+        return;
+    f->node[node].active = true;
+    f->active[f->active_tail++] = node;
+    if (f->active_tail == f->vertices + 2 * f->nets)
+        f->active_tail = 0;
+    f->actives++;
 }
 
-static void block_paths(const struct view *v)
+static void count_in(struct cleave__flow *f, uint32_t side, uint32_t v)
 {
-    struct cleave__flow *f = v->f;
-    const struct cleave__flow_side *side = &f->side[v->side];
-    uint32_t depth = 0;
-    f->path[0] = (struct cleave__flow_step){side->start, CLEAVE__NONE};
-    for (;;) {
-        uint32_t node = f->path[depth].node;
-        uint32_t distance = depth == 0 ? side->base : v->reach[node];
-        f->work++;
-        if (next_arc(v, node, distance + 1, &f->path[depth + 1])) {
-            depth++;
-            if (f->path[depth].node < v->vertices &&
-                v->opposite[f->path[depth].node] == CLEAVE__SETTLED)
-                depth = augment_path(v, depth);
-        } else if (depth == 0) {
-            return;
-        } else {
-            v->reach[node] = 0; /* leads nowhere */
-            depth--;
+    struct cleave__flow_side *s = &f->side[side];
+    if (f->recording)
+        s->member[s->members] = v;
+    s->members++;
+    for (uint32_t c = 0; c < f->weights; c++)
+        s->weight[c] += f->weight[(size_t)v * f->weights + c];
+}
+
+static void count_out(struct cleave__flow *f, uint32_t side, uint32_t v)
+{
+    struct cleave__flow_side *s = &f->side[side];
+    s->members--;
+    for (uint32_t c = 0; c < f->weights; c++)
+        s->weight[c] -= f->weight[(size_t)v * f->weights + c];
+}
+
+static void cut_off(struct cleave__flow *f, uint32_t node)
+{
+    f->node[node].parent = CLEAVE__NONE;
+    f->orphan[f->orphans++] = node;
+}
+
+/* How far a node is from a settled one, over parents; NOT_FOUND if there is an orphan between. */
+static uint32_t depth_of(struct cleave__flow *f, uint32_t node)
+{
+    uint32_t depth = 0, x = node;
+    while (!f->node[x].settled && f->node[x].stamp != f->time) {
+        if (f->node[x].parent == CLEAVE__NONE)
+            return NOT_FOUND;
+        x = f->node[x].parent;
+        depth++;
+    }
+    depth += f->node[x].settled ? 0 : f->node[x].depth;
+    f->work += depth;
+    uint32_t here = depth;
+    for (x = node; !f->node[x].settled && f->node[x].stamp != f->time; x = f->node[x].parent) {
+        f->node[x].stamp = f->time;
+        f->node[x].depth = here--;
+    }
+    return depth;
+}
+
+/* The orphan gets the parent nearest to the root, or leaves the tree and makes its children
+ * orphans. */
+static void adopt(struct cleave__flow *f, uint32_t x)
+{
+    struct cleave__flow_node *node = f->node;
+    uint32_t side = node[x].tree, least = NOT_FOUND;
+    struct cleave__flow_step step, best = {0, 0};
+    for (struct walk w = walk_from(f, x); walk_next(f, &w, &step);) {
+        if (node[step.node].tree != side || residual_back(f, side, x, step) == 0)
+            continue;
+        uint32_t depth = depth_of(f, step.node);
+        if (depth < least) {
+            least = depth;
+            best = step;
         }
     }
+    if (least != NOT_FOUND) {
+        node[x].parent = best.node;
+        node[x].pin = best.pin;
+        node[x].stamp = f->time;
+        node[x].depth = least + 1;
+        return;
+    }
+    for (struct walk w = walk_from(f, x); walk_next(f, &w, &step);) {
+        if (node[step.node].tree != side)
+            continue;
+        if (residual_back(f, side, x, step) > 0)
+            activate(f, step.node);
+        if (node[step.node].parent == x && !node[step.node].settled)
+            cut_off(f, step.node);
+    }
+    node[x].tree = FREE;
+    if (x < f->vertices)
+        count_out(f, side, x);
 }
 
-bool cleave__flow_augment(struct cleave__flow *flow, uint32_t side)
+static void adopt_all(struct cleave__flow *f)
 {
-    struct view view = view_of(flow, side);
-    while (cleave__flow_search(flow, side)) {
-        block_paths(&view);
-        if (flow->work > flow->work_limit || cleave__stopped(flow->search))
+    f->time++;
+    for (uint32_t i = 0; i < f->orphans; i++)
+        adopt(f, f->orphan[i]);
+    f->orphans = 0;
+}
+
+/* The least residual from the root to the node, then sends that much. */
+static int64_t least_to(const struct cleave__flow *f, uint32_t side, uint32_t x, int64_t least)
+{
+    while (!f->node[x].settled) {
+        uint32_t parent = f->node[x].parent;
+        int64_t here = residual(f, side, parent, (struct cleave__flow_step){x, f->node[x].pin});
+        least = here < least ? here : least;
+        x = parent;
+    }
+    return least;
+}
+
+static void push_to(struct cleave__flow *f, uint32_t side, uint32_t x, int64_t amount)
+{
+    while (!f->node[x].settled) {
+        uint32_t parent = f->node[x].parent;
+        struct cleave__flow_step step = {x, f->node[x].pin};
+        push(f, side, parent, step, amount);
+        f->work++;
+        if (residual(f, side, parent, step) == 0)
+            cut_off(f, x);
+        x = parent;
+    }
+}
+
+static void augment(struct cleave__flow *f, uint32_t side, uint32_t from,
+                    struct cleave__flow_step bridge)
+{
+    int64_t amount = residual(f, side, from, bridge);
+    amount = least_to(f, side, from, amount);
+    amount = least_to(f, 1 - side, bridge.node, amount);
+    push(f, side, from, bridge, amount);
+    push_to(f, side, from, amount);
+    push_to(f, 1 - side, bridge.node, amount);
+    f->flow += amount;
+    adopt_all(f);
+}
+
+/* Remembers that a node joined a tree; once there is no room, what has left again is forgotten. */
+static void list(struct cleave__flow *f, uint32_t side, uint32_t x)
+{
+    struct cleave__flow_side *s = &f->side[side];
+    if (s->joined == 2 * (f->vertices + 2 * f->nets)) {
+        uint32_t kept = 0;
+        for (uint32_t i = 0; i < s->joined; i++) {
+            struct cleave__flow_node *node = &f->node[s->join[i]];
+            if (node->tree == side && !node->settled && !node->listed) {
+                node->listed = true;
+                s->join[kept++] = s->join[i];
+            }
+        }
+        for (uint32_t i = 0; i < kept; i++)
+            f->node[s->join[i]].listed = false;
+        s->joined = kept;
+    }
+    s->join[s->joined++] = x;
+}
+
+/* Grows the tree at a node, and sends flow wherever it meets the other tree. */
+static void grow(struct cleave__flow *f, uint32_t x)
+{
+    struct cleave__flow_node *node = f->node;
+    uint32_t side = node[x].tree;
+    struct cleave__flow_step step;
+    for (struct walk w = walk_from(f, x); walk_next(f, &w, &step);) {
+        struct cleave__flow_node *y = &node[step.node];
+        bool nearer = y->tree == side && !y->settled && y->stamp <= node[x].stamp &&
+                      y->depth > node[x].depth + 1;
+        if ((y->tree == side && !nearer) || residual(f, side, x, step) == 0)
+            continue;
+        if (y->tree == 1 - side) {
+            augment(f, side, x, step);
+            if (node[x].tree != side)
+                return;
+            w.at--; /* there may be another path */
+            continue;
+        }
+        y->parent = x;
+        y->pin = step.pin;
+        y->stamp = node[x].stamp;
+        y->depth = node[x].depth + 1;
+        if (nearer)
+            continue;
+        y->tree = (uint8_t)side;
+        list(f, side, step.node);
+        if (step.node < f->vertices)
+            count_in(f, side, step.node);
+        activate(f, step.node);
+    }
+}
+
+bool cleave__flow_run(struct cleave__flow *f)
+{
+    while (f->actives) {
+        uint32_t x = f->active[f->active_head++];
+        if (f->active_head == f->vertices + 2 * f->nets)
+            f->active_head = 0;
+        f->actives--;
+        f->node[x].active = false;
+        if (f->node[x].tree != FREE)
+            grow(f, x);
+        if (f->work > f->work_limit || cleave__stopped(f->search))
             return false;
     }
     return true;
+}
+
+void cleave__flow_join(struct cleave__flow *f, uint32_t side, uint32_t v)
+{
+    struct cleave__flow_node *node = f->node;
+    struct cleave__flow_step step;
+    if (node[v].tree == 1 - side) {
+        for (struct walk w = walk_from(f, v); walk_next(f, &w, &step);) {
+            if (node[step.node].tree == 1 - side && node[step.node].parent == v)
+                cut_off(f, step.node);
+        }
+        count_out(f, 1 - side, v);
+    }
+    node[v].tree = (uint8_t)side;
+    node[v].settled = true;
+    node[v].stamp = node[v].depth = 0;
+    count_in(f, side, v);
+    activate(f, v);
+    adopt_all(f);
+}
+
+uint32_t cleave__flow_settle(struct cleave__flow *f, uint32_t side)
+{
+    struct cleave__flow_side *s = &f->side[side];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < s->joined; i++) {
+        uint32_t x = s->join[i];
+        if (f->node[x].tree == side && !f->node[x].settled) {
+            f->node[x].settled = true;
+            s->join[count++] = x;
+        }
+    }
+    f->work += s->joined;
+    s->joined = 0;
+    return count;
+}
+
+void cleave__flow_reset(struct cleave__flow *f)
+{
+    uint32_t nodes = f->vertices + 2 * f->nets;
+    for (uint32_t i = 0; i < nodes; i++)
+        f->node[i] = (struct cleave__flow_node){.tree = FREE};
+    f->active_head = f->active_tail = f->actives = f->orphans = 0;
+    f->time = 0;
+    f->flow = 0;
+    f->recording = false;
 }

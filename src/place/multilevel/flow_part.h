@@ -13,26 +13,34 @@
 
 #include "place/multilevel/flow.h"
 
-enum { CLEAVE__SETTLED = UINT32_MAX, CLEAVE__RANKS = 32 };
+enum { CLEAVE__FREE = 2, CLEAVE__RANKS = 32 };
 
-/* Side 0 grows from the source along residual arcs, side 1 from the sink against them. What holds
- * for one holds for the other with flows negated and in- and out-nodes swapped; a side meets a
- * net's `first` node before its second. */
+/* In the tree of side 0, the source's, a node is reached along residual arcs; in that of side 1,
+ * the sink's, against them. What holds for one side holds for the other with arcs turned round and
+ * in- and out-nodes swapped. */
+struct cleave__flow_node {
+    uint32_t parent;       /* NONE: an orphan, or settled */
+    uint32_t pin;          /* that leads to the parent, unless that is the net's other node */
+    uint32_t stamp, depth; /* distance to a settled node, as known at the time `stamp` */
+    uint8_t tree;          /* side, or FREE */
+    bool settled;          /* on its side for good */
+    bool active;           /* waits to grow */
+    bool listed;           /* scratch */
+};
+
 struct cleave__flow_side {
-    uint32_t *reach;  /* [nodes]: SETTLED: on this side for good; base + distance from `start`:
-                         reached by the last search; less: neither */
-    uint32_t *queue;  /* [nodes]: what the last search reached, in order */
-    uint32_t *member; /* [vertices]: the settled ones, then those the last search reached */
-    uint32_t *next;   /* [vertices]: chains of candidates; ABSENT: never was one */
-    uint32_t head[2][CLEAVE__RANKS]; /* of candidates out of / within the other side's reach */
-    int64_t weight[CLEAVE_WEIGHTS_MAX], settled_weight[CLEAVE_WEIGHTS_MAX]; /* of members */
-    uint32_t base, top; /* least and greatest distance of the last search */
-    uint32_t queued, settled, members;
-    uint32_t start; /* the settled vertex that searches start from; NONE: none */
+    int64_t weight[CLEAVE_WEIGHTS_MAX]; /* of its tree's vertices, and of what stays in the block */
+    uint32_t members;                   /* vertices of the tree */
+    uint32_t *member;                   /* they, in order of arrival, while recording */
+    uint32_t *next;                  /* [vertices]: chains of candidates; ABSENT: never was one */
+    uint32_t head[2][CLEAVE__RANKS]; /* of candidates out of / in the other side's tree */
+    uint32_t *join; /* [2 * nodes]: among others, all of the tree that is not settled; also what was
+                       settled last */
+    uint32_t joined;
 };
 
 struct cleave__flow_step {
-    uint32_t node, pin; /* which pin led there */
+    uint32_t node, pin; /* `pin` unset between the nodes of one net */
 };
 
 struct cleave__flow {
@@ -46,16 +54,22 @@ struct cleave__flow {
     uint32_t *net_offset; /* [nets + 1]: pins of a net are consecutive */
     uint32_t *pin_vertex, *pin_net;
     int64_t *capacity, *net_flow; /* [nets] */
-    int64_t *pin_flow;            /* what the vertex sends to the net; negative: receives */
+    int64_t *pin_flow[2];         /* [pins]: vertex to in-node, out-node to vertex */
     int64_t *weight;              /* [vertices * weights] */
     uint8_t *distance;            /* [vertices]: nets between it and the cut */
     uint8_t *where;               /* [vertices]: 0 in block a now, 1 in b */
     int64_t cut;                  /* what these nets cost now */
-    /* The search. */
+    uint64_t hash;                /* of the pair and all of the above, but for weights */
+    /* Trees and flow. */
+    struct cleave__flow_node *node; /* [nodes] */
     struct cleave__flow_side side[2];
-    uint32_t *cursor; /* [nodes] */
-    struct cleave__flow_step *path;
+    uint32_t *active; /* [nodes]: a ring */
+    uint32_t active_head, active_tail, actives;
+    uint32_t *orphan; /* [nodes] */
+    uint32_t orphans;
+    uint32_t time; /* augmentations, and more */
     int64_t flow;
+    bool recording;            /* members are listed; none may leave any more */
     uint64_t work, work_limit; /* pins looked at for this pair */
     /* The region while it grows; stamps make clearing unnecessary. */
     uint32_t stamp;
@@ -86,12 +100,16 @@ bool cleave__flow_init(struct cleave__flow *flow, const struct cleave__search *s
  * is out. O(pins of nets near the cut). */
 bool cleave__flow_region(struct cleave__flow *flow, const struct cleave__flow_pair *pair);
 
-/* flow_network.c: raises the flow to the maximum between settled vertices, from `side`'s start
- * (Dinic 1970); the last search leaves what that side reaches. False when work or time is out, with
- * a flow that is sound but not the maximum. O(pins) for each phase. */
-bool cleave__flow_augment(struct cleave__flow *flow, uint32_t side);
-/* Only searches; true when the other side's settled vertices were met. */
-bool cleave__flow_search(struct cleave__flow *flow, uint32_t side);
+/* flow_network.c. No flow, no trees. */
+void cleave__flow_reset(struct cleave__flow *flow);
+/* A vertex that is not in the side's tree becomes a settled part of it. */
+void cleave__flow_join(struct cleave__flow *flow, uint32_t side, uint32_t v);
+/* Raises the flow to the maximum between settled vertices; the trees are then all that the sides
+ * reach. False when work or time is out. */
+bool cleave__flow_run(struct cleave__flow *flow);
+/* After that: the side's tree is its own for good. The nodes that were not settled yet are in its
+ * join[]; returns their number. */
+uint32_t cleave__flow_settle(struct cleave__flow *flow, uint32_t side);
 
 /* flow_cut.c: the best cut: of least cost, then most balanced, among those met that keep every
  * limit and are better than the present one. Writes the vertices that change blocks and their

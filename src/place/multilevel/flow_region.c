@@ -72,7 +72,8 @@ static void set_bounds(struct growth *g)
             int64_t most = INT64_MAX / 2 / g->pair->options->alpha;
             /* Cuts that keep even tight limits are met on the way through a wider region. */
             slack = slack < quota / 64 ? quota / 64 : slack > most ? most : slack;
-            g->room[side][c] = quota + g->pair->options->alpha * slack - s->weight[other];
+            slack *= g->pair->options->alpha;
+            g->room[side][c] = quota + (slack < quota / 2 ? slack : quota / 2) - s->weight[other];
         }
         g->pins[side] = g->pair->options->pins;
     }
@@ -108,6 +109,7 @@ static void try_add(struct growth *g, uint32_t v, uint32_t distance)
     flow->distance[flow->vertices] = distance < UINT8_MAX ? (uint8_t)distance : UINT8_MAX;
     flow->where[flow->vertices] = (uint8_t)side;
     flow->vertex[flow->vertices++] = v;
+    flow->hash += cleave__mix64(2 * (uint64_t)v + side);
 }
 
 static void grow(struct growth *g)
@@ -161,10 +163,11 @@ static bool reserve(struct cleave__flow *flow, uint64_t vertices, uint64_t nets,
     bool ok = true;
     for (int i = 0; i < 2; i++) {
         struct cleave__flow_side *side = &flow->side[i];
-        ok &= (side->reach = cleave__arena_array(arena, nodes, sizeof *side->reach)) != NULL;
-        ok &= (side->queue = cleave__arena_array(arena, nodes, sizeof *side->queue)) != NULL;
-        ok &= (side->member = cleave__arena_array(arena, vertices, sizeof *side->member)) != NULL;
-        ok &= (side->next = cleave__arena_array(arena, vertices, sizeof *side->next)) != NULL;
+        side->member = cleave__arena_array(arena, vertices, sizeof *side->member);
+        side->next = cleave__arena_array(arena, vertices, sizeof *side->next);
+        side->join = cleave__arena_array(arena, 2 * nodes, sizeof *side->join);
+        flow->pin_flow[i] = cleave__arena_array(arena, pins, sizeof *flow->pin_flow[i]);
+        ok &= side->member && side->next && side->join && flow->pin_flow[i];
     }
     flow->vertex_offset = cleave__arena_array(arena, vertices + 1, sizeof *flow->vertex_offset);
     flow->vertex_pin = cleave__arena_array(arena, pins, sizeof *flow->vertex_pin);
@@ -173,13 +176,13 @@ static bool reserve(struct cleave__flow *flow, uint64_t vertices, uint64_t nets,
     flow->pin_net = cleave__arena_array(arena, pins, sizeof *flow->pin_net);
     flow->capacity = cleave__arena_array(arena, nets, sizeof *flow->capacity);
     flow->net_flow = cleave__arena_array(arena, nets, sizeof *flow->net_flow);
-    flow->pin_flow = cleave__arena_array(arena, pins, sizeof *flow->pin_flow);
     flow->weight = cleave__arena_array(arena, vertices * flow->weights, sizeof *flow->weight);
-    flow->cursor = cleave__arena_array(arena, nodes, sizeof *flow->cursor);
-    flow->path = cleave__arena_array(arena, nodes, sizeof *flow->path);
+    flow->node = cleave__arena_array(arena, nodes, sizeof *flow->node);
+    flow->active = cleave__arena_array(arena, nodes, sizeof *flow->active);
+    flow->orphan = cleave__arena_array(arena, nodes, sizeof *flow->orphan);
     if (!ok || !flow->vertex_offset || !flow->vertex_pin || !flow->net_offset ||
         !flow->pin_vertex || !flow->pin_net || !flow->capacity || !flow->net_flow ||
-        !flow->pin_flow || !flow->weight || !flow->cursor || !flow->path)
+        !flow->weight || !flow->node || !flow->active || !flow->orphan)
         return false;
     flow->vertices_room = vertices;
     flow->nets_room = nets;
@@ -231,6 +234,8 @@ static void number_nets(struct cleave__flow *flow, const struct cleave__flow_pai
         flow->net_flow[net] = 0;
         flow->net_offset[net] = flow->pins;
         flow->cut += count[0] && count[1] ? capacity : 0;
+        flow->hash += cleave__mix64(((uint64_t)e << 2 | (uint64_t)source << 1 | sink) ^
+                                    (uint64_t)capacity << 34);
         flow->net_pins[0][e] = flow->pins + source + sink;
         if (source || sink) {
             flow->pin_vertex[flow->pins] = sink;
@@ -254,7 +259,7 @@ static void build(struct cleave__flow *flow, const struct cleave__flow_pair *pai
         uint32_t p = flow->net_offset[net];
         for (uint32_t q = p; q < flow->net_offset[net + 1]; q++) {
             flow->pin_net[q] = net;
-            flow->pin_flow[q] = 0;
+            flow->pin_flow[0][q] = flow->pin_flow[1][q] = 0;
         }
     }
     for (uint32_t i = 2; i < flow->vertices; i++) {
@@ -284,6 +289,7 @@ bool cleave__flow_region(struct cleave__flow *flow, const struct cleave__flow_pa
     uint32_t listed, terminal_pins[2];
     flow->stamp++;
     flow->vertices = 2;
+    flow->hash = cleave__mix64((uint64_t)pair->block[0] << 32 | pair->block[1]);
     set_bounds(&g);
     grow(&g);
     uint64_t pins = count_pins(flow, pair->state->level, &listed);
