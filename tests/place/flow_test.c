@@ -116,7 +116,7 @@ static bool draw_world(struct property_source *s, struct world *w, bool tiny)
                                         .floor = !tiny && property_draw(s, 2) ? w->floor : NULL,
                                         .least = w->least,
                                         .budget = home ? property_between(s, 0, 30) : INT64_MAX};
-    w->level = cleave__level_contract(&w->search.arena, &w->raw, w->identity, n);
+    w->level = cleave__level_contract(&w->search.arena, &w->search.arena, &w->raw, w->identity, n);
     return w->level &&
            cleave__state_init(&w->state, &w->search.arena, w->level, &w->target, w->block,
                               property_draw(s, 2) ? cleave__full_room(w->level, k) : 0);
