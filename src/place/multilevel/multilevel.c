@@ -389,12 +389,6 @@ enum cleave_status cleave__place_multilevel(const struct cleave__request *reques
         return CLEAVE_OK;
     d.search.progress = o->progress;
     d.search.effort = efforts[o->preset];
-        unsigned a[8];
-        if (sscanf(getenv("EFF"), "%u,%u,%u,%u,%u,%u,%u,%u", a, a + 1, a + 2, a + 3, a + 4, a + 5,
-                   a + 6, a + 7) == 8)
-            d.search.effort =
-                (struct cleave__effort){a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7]};
-    }
     d.search.room = (size_t)(2 * pins) + (1 << 20);
     cleave__random_seed(&d.search.random, o->seed);
     enum cleave_status status = CLEAVE_NO_MEMORY;
