@@ -330,8 +330,24 @@ static bool joint_agrees(struct property_source *source, void *context)
     struct cleave_replicate_result said, recount;
     struct cleave_partition_result divided, measured;
     struct cleave_error error = {0};
-    if (property_draw(source, 3) == 0)
+    int32_t fixed[VERTICES_MAX];
+    uint32_t together[VERTICES_MAX], pair[1][2] = {{0, it->h->vertices - 1}};
+    if (property_draw(source, 3) == 0) {
         o.warm_start = it->block;
+        o.migration_budget = (int64_t)property_draw(source, 3) * 5;
+    }
+    for (uint32_t v = 0; v < it->h->vertices; v++) {
+        fixed[v] = property_draw(source, 5) ? CLEAVE_FREE : (int32_t)it->block[v];
+        together[v] = property_draw(source, 6) ? 0 : 7;
+    }
+    if (property_draw(source, 3) == 0)
+        o.fixed = fixed;
+    if (property_draw(source, 4) == 0)
+        o.together = together;
+    if (property_draw(source, 4) == 0 && it->h->vertices > 1) {
+        o.apart = (const uint32_t(*)[2])pair;
+        o.apart_count = 1;
+    }
     enum cleave_status status =
         cleave_replicate_partition(it->h, &o, &it->o, plain, &divided, &copies, &said, &error);
     bool ok = status == CLEAVE_OK || status == CLEAVE_UNSATISFIABLE;
@@ -344,6 +360,13 @@ static bool joint_agrees(struct property_source *source, void *context)
              (status || measured.balanced);
         for (uint32_t c = 0; ok && c < 2; c++)
             ok = !it->o.budget || said.added[c] <= it->budget[c];
+        int64_t moved = 0;
+        for (uint32_t v = 0; !status && v < it->h->vertices; v++) {
+            moved += plain[v] != it->block[v] ? it->h->vertex_weight[2 * v] : 0;
+            ok = ok && (!o.fixed || fixed[v] == CLEAVE_FREE || plain[v] == (uint32_t)fixed[v]);
+        }
+        ok = ok && (status || !o.migration_budget || moved <= o.migration_budget) &&
+             (status || !o.apart || plain[pair[0][0]] != plain[pair[0][1]]);
         cleave_copies_free(&copies);
     }
     if (!ok && source->verbose) {
