@@ -203,6 +203,7 @@ static enum cleave_status settle_once(const struct joint *j, struct answer *a, b
     o.fixed = fixed;
     o.warm_start = a->block;
     o.warm_refine_only = true;
+    o.preset = hold ? CLEAVE_FAST : o.preset; /* little is free to move */
     o.migration_budget = spent ? 0 : left;
     enum cleave_status status = divide(h, &o, &moved);
     free(fixed);
