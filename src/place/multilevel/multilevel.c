@@ -58,6 +58,7 @@ struct driver {
     uint32_t pooled;       /* best first */
     uint32_t done, rounds; /* of the work, for the progress */
     bool proven;           /* the best is the best there is */
+    const int64_t *strict; /* the limits proper, while others are aimed at */
     bool small;            /* so small that tabu search over everything pays */
 };
 
@@ -202,6 +203,19 @@ static enum cleave_status pack(struct attempt *a)
     return !status && moves <= PACK_TABU_MAX ? tabu(a, 2 * TABU_WORK) : status;
 }
 
+static enum cleave_status repair(struct attempt *a)
+{
+    const struct driver *d = a->driver;
+    struct cleave_arena_mark mark = cleave__arena_mark(&a->search.arena);
+    struct cleave__state state;
+    enum cleave_status status = CLEAVE_NO_MEMORY;
+    if (cleave__state_init(&state, &a->search.arena, level_of(d), &d->problem.target, a->block,
+                           a->search.room))
+        status = cleave__refine(&a->search, &state);
+    cleave__arena_rewind(&a->search.arena, mark);
+    return status;
+}
+
 static void run_attempt(void *context, uint32_t task, uint32_t worker)
 {
     struct attempt *a = (struct attempt *)context + task;
@@ -220,17 +234,21 @@ static void run_attempt(void *context, uint32_t task, uint32_t worker)
     cleave__arena_rewind(&a->search.arena, mark);
 }
 
+static void equip(const struct driver *d, struct attempt *a, struct cleave__pool *pool)
+{
+    a->driver = d;
+    a->search.progress = d->search.progress;
+    a->search.effort = d->search.effort;
+    a->search.room = d->search.room;
+    a->search.pool = pool;
+}
+
 /* Runs attempts that were prepared with `run` and block[], and pools what they find, in order. One
  * alone has the pool's threads for itself; several share them. */
 static enum cleave_status run_batch(struct driver *d, struct attempt *batch, uint32_t count)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        batch[i].driver = d;
-        batch[i].search.progress = d->search.progress;
-        batch[i].search.effort = d->search.effort;
-        batch[i].search.room = d->search.room;
-        batch[i].search.pool = count == 1 ? d->search.pool : NULL;
-    }
+    for (uint32_t i = 0; i < count; i++)
+        equip(d, &batch[i], count == 1 ? d->search.pool : NULL);
     report(d, count);
     cleave__pool_run(d->search.pool, count, run_attempt, batch);
     enum cleave_status status = CLEAVE_OK;
@@ -337,6 +355,104 @@ static enum cleave_status start_warm(struct driver *d, struct attempt *a)
     return status;
 }
 
+/* Packed without regard to nets, and repaired: how near the limits can a placement come? */
+static enum cleave_status probe(struct attempt *a)
+{
+    const struct driver *d = a->driver;
+    struct cleave_arena_mark mark = cleave__arena_mark(&a->search.arena);
+    struct cleave__state state;
+    const struct cleave__level *level = level_of(d);
+    for (uint32_t v = 0; v < level->vertices; v++)
+        a->block[v] = level->fixed[v] != CLEAVE_FREE ? (uint32_t)level->fixed[v]
+                      : level->home                  ? level->home[v]
+                                                     : 0;
+    enum cleave_status status = CLEAVE_NO_MEMORY;
+    if (cleave__state_init(&state, &a->search.arena, level, &d->problem.target, a->block, 0)) {
+        status = cleave__pack(&a->search, &state);
+        if (!status)
+            status = cleave__rebalance(&a->search, &state);
+    }
+    cleave__arena_rewind(&a->search.arena, mark);
+    return status;
+}
+
+/* Can the heaviest vertices make balance hard? */
+static bool doubtful(const struct driver *d)
+{
+    const struct cleave__level *level = level_of(d);
+    const struct cleave__target *t = &d->problem.target;
+    uint32_t W = level->weights;
+    for (uint32_t c = 0; c < W; c++) {
+        int64_t slack = INT64_MAX, heaviest = 0;
+        for (uint32_t b = 0; b < t->blocks; b++) {
+            size_t at = (size_t)b * W + c;
+            int64_t here = t->limit[at] - t->quota[at];
+            slack = here < slack ? here : slack;
+        }
+        for (uint32_t v = 0; v < level->vertices; v++) {
+            int64_t w = level->weight[(size_t)v * W + c];
+            heaviest = w > heaviest ? w : heaviest;
+        }
+        if (heaviest > slack / (W > 1 ? 8 : 1))
+            return true;
+    }
+    return false;
+}
+
+/* Where even packing keeps no limits, or a vertex is too heavy for any block, the search aims at
+ * what can be reached, lest it give up every net for the last bit of balance. The limits proper are
+ * tried again at the end, if they can be kept at all. */
+static enum cleave_status relax(struct driver *d, struct attempt *a)
+{
+    enum cleave_status status = run_one(d, a, probe, 3, NULL);
+    if (status || (!a->score.overload && !d->problem.giants))
+        return status;
+    const struct cleave__target *t = &d->problem.target;
+    uint32_t W = t->weights;
+    size_t cells = (size_t)t->blocks * W;
+    int64_t *limit = cleave__arena_array(&d->search.arena, cells, sizeof *limit);
+    int64_t *weight = cleave__arena_zalloc(&d->search.arena, cells * sizeof *weight);
+    if (!limit || !weight)
+        return CLEAVE_NO_MEMORY;
+    for (uint32_t v = 0; v < level_of(d)->vertices; v++) {
+        for (uint32_t c = 0; c < W; c++)
+            weight[(size_t)a->block[v] * W + c] += level_of(d)->weight[(size_t)v * W + c];
+    }
+    /* A block that a giant fills leaves its share of the other weights to the others. */
+    double spread = (double)t->blocks / (double)(t->blocks - d->problem.giants);
+    for (uint32_t c = 0; c < W; c++) {
+        double most = spread;
+        for (size_t at = c; at < cells; at += W) {
+            double over = (double)weight[at] / (double)(t->limit[at] > 0 ? t->limit[at] : 1);
+            most = over > most ? over : most;
+        }
+        most = most > 1 ? most * 1.005 : 1;
+        for (size_t at = c; at < cells; at += W)
+            limit[at] = most > 1 ? (int64_t)((double)t->limit[at] * most) + 1 : t->limit[at];
+    }
+    d->strict = t->limit;
+    d->problem.target.limit = limit;
+    d->pooled = 0;
+    return CLEAVE_OK;
+}
+
+/* The limits proper once more: repaired, does the best keep them? If not, it stays as it is. */
+static enum cleave_status tighten(struct driver *d, struct attempt *a)
+{
+    d->problem.target.limit = d->strict;
+    d->strict = NULL;
+    if (!give_block(d, a, 700))
+        return CLEAVE_NO_MEMORY;
+    memcpy(a->block, d->pool[0].block, block_bytes(d));
+    a->run = repair;
+    equip(d, a, d->search.pool);
+    run_attempt(a, 0, 0);
+    cleave__arena_free(&a->search.arena);
+    if (!a->status && a->affordable && cleave__score_sound(&a->score))
+        memcpy(d->pool[0].block, a->block, block_bytes(d));
+    return a->status;
+}
+
 static uint32_t starts_of(const struct driver *d)
 {
     if (d->options->starts)
@@ -361,7 +477,9 @@ static enum cleave_status search_all(struct driver *d, struct attempt *batch)
         cycles = 1;
     d->rounds = starts + pairs + cycles + (d->options->warm_start ? 3 : 0);
     enum cleave_status status = CLEAVE_OK;
-    if (d->options->warm_start)
+    if (!d->small && doubtful(d))
+        status = relax(d, batch);
+    if (!status && d->options->warm_start)
         status = start_warm(d, batch);
     if (!status && fresh)
         status = start_all(d, batch, 0, 1);
@@ -373,6 +491,8 @@ static enum cleave_status search_all(struct driver *d, struct attempt *batch)
         status = recombine_all(d, batch, pairs);
     for (uint32_t i = 0; i < cycles && !status && d->pooled && !perfect(d); i++)
         status = run_one(d, batch, cycle_and_search, 500 + i, d->pool[0].block);
+    if (!status && d->pooled && d->strict)
+        return d->problem.giants ? CLEAVE_OK : tighten(d, batch);
     if (!status && d->pooled && !cleave__score_sound(&d->pool[0].score))
         status = run_one(d, batch, pack, 600, d->pool[0].block);
     return status;
