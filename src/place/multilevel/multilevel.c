@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "place/multilevel/community.h"
 #include "place/multilevel/problem.h"
 #include "place/multilevel/search.h"
 
@@ -19,14 +20,15 @@ static const struct cleave__effort efforts[] = {
     [CLEAVE_DEFAULT] = {.bipartitions = 4,
                         .attempts = 6,
                         .fm_rounds = 8,
-                        .tabu_work = 500000,
                         .flow_rounds = 1,
+                        .flow_effort = 30,
                         .starts = 1},
     [CLEAVE_QUALITY] = {.bipartitions = 6,
                         .attempts = 6,
                         .fm_rounds = 8,
                         .tabu_work = 500000,
                         .flow_rounds = 3,
+                        .flow_effort = 200,
                         .starts = 4,
                         .recombinations = 2,
                         .cycles = 1},
@@ -42,8 +44,8 @@ struct attempt {
     struct cleave__search search;
     const struct driver *driver;
     enum cleave_status (*run)(struct attempt *attempt);
-    uint32_t *block;  /* [level vertices]: what it starts from, then what it found */
-    uint32_t *within; /* [level vertices]: what may merge, for recombination; else NULL */
+    uint32_t *block;        /* [level vertices]: what it starts from, then what it found */
+    const uint32_t *within; /* [level vertices]: what may merge; NULL: any */
     struct cleave__score score;
     bool affordable;
     bool proven; /* nothing can be better */
@@ -56,6 +58,7 @@ struct driver {
     const struct cleave_partition_options *options;
     struct solution pool[POOL];
     uint32_t pooled;       /* best first */
+    uint32_t *community;   /* [level vertices] */
     uint32_t done, rounds; /* of the work, for the progress */
     bool proven;           /* the best is the best there is */
     const int64_t *strict; /* the limits proper, while others are aimed at */
@@ -145,6 +148,7 @@ static enum cleave_status start_fresh(struct attempt *a)
     const struct driver *d = a->driver;
     const struct cleave__cycle cycle = {.coarsest = coarsest_size(d),
                                         .initial = cleave__bisect,
+                                        .within = a->within,
                                         .flow_rounds = a->search.effort.flow_rounds};
     enum cleave_status status = cleave__multilevel(&a->search, &d->problem.free_level,
                                                    &d->problem.target, &cycle, a->block);
@@ -286,6 +290,16 @@ static enum cleave_status run_one(struct driver *d, struct attempt *a,
     return run_batch(d, a, 1);
 }
 
+/* Communities guide the first merges: k-way levels keep to them as long as they get on with it. */
+static enum cleave_status find_communities(struct driver *d)
+{
+    uint32_t count;
+    d->community = cleave__arena_alloc(&d->search.arena, block_bytes(d));
+    if (!d->community)
+        return CLEAVE_NO_MEMORY;
+    return cleave__communities(&d->search, level_of(d), d->community, &count);
+}
+
 /* Each start has its own stream, so that more starts never lose what fewer found. */
 static enum cleave_status start_all(struct driver *d, struct attempt *batch, uint32_t from,
                                     uint32_t to)
@@ -297,9 +311,13 @@ static enum cleave_status start_all(struct driver *d, struct attempt *batch, uin
             if (!give_block(d, &batch[i], (uint64_t)s + i + 77))
                 return CLEAVE_NO_MEMORY;
             batch[i].run = start_fresh;
+            /* Now and then without, for what communities hide. */
+            batch[i].within = (s + i) % 3 < 2 ? d->community : NULL;
         }
         status = run_batch(d, batch, count);
     }
+    for (uint32_t i = 0; i < BATCH; i++)
+        batch[i].within = NULL;
     return status;
 }
 
@@ -307,25 +325,30 @@ static enum cleave_status start_all(struct driver *d, struct attempt *batch, uin
 static enum cleave_status recombine_all(struct driver *d, struct attempt *batch, uint32_t pairs)
 {
     enum cleave_status status = CLEAVE_OK;
+    uint32_t *within[BATCH / 2] = {NULL};
     for (uint32_t r = 0, count; r < pairs && !status && d->pooled > 1 && !perfect(d); r += count) {
         count = pairs - r < BATCH / 2 ? pairs - r : BATCH / 2;
         for (uint32_t i = 0; i < count; i++) {
             uint32_t x = (uint32_t)cleave__random_below(&d->search.random, d->pooled);
             uint32_t y = (uint32_t)cleave__random_below(&d->search.random, d->pooled - 1);
             y += y >= x;
-            if (!batch[i].within)
-                batch[i].within = malloc(block_bytes(d));
-            if (!give_block(d, &batch[i], (uint64_t)r + i + 1000077) || !batch[i].within)
-                return CLEAVE_NO_MEMORY;
+            if (!within[i])
+                within[i] = malloc(block_bytes(d));
+            if (!within[i] || !give_block(d, &batch[i], (uint64_t)r + i + 1000077)) {
+                status = CLEAVE_NO_MEMORY;
+                goto done;
+            }
             batch[i].run = cycle_and_search;
+            batch[i].within = within[i];
             memcpy(batch[i].block, d->pool[x < y ? x : y].block, block_bytes(d));
             for (uint32_t v = 0; v < level_of(d)->vertices; v++)
-                batch[i].within[v] = d->pool[x].block[v] * blocks_of(d) + d->pool[y].block[v];
+                within[i][v] = d->pool[x].block[v] * blocks_of(d) + d->pool[y].block[v];
         }
         status = run_batch(d, batch, count);
     }
-    for (uint32_t i = 0; i < BATCH; i++) {
-        free(batch[i].within);
+done:
+    for (uint32_t i = 0; i < BATCH / 2; i++) {
+        free(within[i]);
         batch[i].within = NULL;
     }
     return status;
@@ -481,6 +504,8 @@ static enum cleave_status search_all(struct driver *d, struct attempt *batch)
         status = relax(d, batch);
     if (!status && d->options->warm_start)
         status = start_warm(d, batch);
+    if (!status && fresh && !d->small)
+        status = find_communities(d);
     if (!status && fresh)
         status = start_all(d, batch, 0, 1);
     if (!status && fresh && d->pooled && level_of(d)->vertices <= EXACT_VERTICES_MAX && !perfect(d))
