@@ -23,7 +23,10 @@ enum cleave_status cleave__refine(struct cleave__search *search, struct cleave__
 static enum cleave_status cut_anew(struct cleave__search *search, struct cleave__state *state,
                                    uint32_t rounds)
 {
-    const struct cleave__flow_options options = {.pool = search->pool, .rounds = rounds};
+    const struct cleave__flow_options options = {
+        .pool = search->pool,
+        .rounds = rounds,
+        .effort = search->effort.flow_effort * state->level->net_offset[state->level->nets]};
     return cleave__refine_flow(search, state, &options);
 }
 
@@ -147,6 +150,11 @@ enum cleave_status cleave__multilevel(struct cleave__search *search,
     bool stuck = false;
     while (!status && rung[depth].level->vertices > cycle->coarsest && depth + 1 < LEVELS_MAX) {
         status = coarsen(search, &rung[depth], cycle, cap, &rung[depth + 1], &stuck);
+        if (stuck && cycle->initial && rung[depth].within) {
+            free_rung(&rung[depth + 1]);
+            rung[depth].within = NULL;
+            continue;
+        }
         if (status || stuck) {
             free_rung(&rung[depth + 1]);
             break;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "place/multilevel/community.h"
 #include "place/multilevel/problem.h"
 #include "place/multilevel/search.h"
 
@@ -19,14 +20,15 @@ static const struct cleave__effort efforts[] = {
     [CLEAVE_DEFAULT] = {.bipartitions = 4,
                         .attempts = 6,
                         .fm_rounds = 8,
-                        .tabu_work = 500000,
                         .flow_rounds = 1,
+                        .flow_effort = 30,
                         .starts = 1},
     [CLEAVE_QUALITY] = {.bipartitions = 6,
                         .attempts = 6,
                         .fm_rounds = 8,
                         .tabu_work = 500000,
                         .flow_rounds = 3,
+                        .flow_effort = 200,
                         .starts = 4,
                         .recombinations = 2,
                         .cycles = 1},
@@ -42,8 +44,8 @@ struct attempt {
     struct cleave__search search;
     const struct driver *driver;
     enum cleave_status (*run)(struct attempt *attempt);
-    uint32_t *block;  /* [level vertices]: what it starts from, then what it found */
-    uint32_t *within; /* [level vertices]: what may merge, for recombination; else NULL */
+    uint32_t *block;        /* [level vertices]: what it starts from, then what it found */
+    const uint32_t *within; /* [level vertices]: what may merge; NULL: any */
     struct cleave__score score;
     bool affordable;
     bool proven; /* nothing can be better */
@@ -56,8 +58,10 @@ struct driver {
     const struct cleave_partition_options *options;
     struct solution pool[POOL];
     uint32_t pooled;       /* best first */
+    uint32_t *community;   /* [level vertices] */
     uint32_t done, rounds; /* of the work, for the progress */
     bool proven;           /* the best is the best there is */
+    const int64_t *strict; /* the limits proper, while others are aimed at */
     bool small;            /* so small that tabu search over everything pays */
 };
 
@@ -144,6 +148,7 @@ static enum cleave_status start_fresh(struct attempt *a)
     const struct driver *d = a->driver;
     const struct cleave__cycle cycle = {.coarsest = coarsest_size(d),
                                         .initial = cleave__bisect,
+                                        .within = a->within,
                                         .flow_rounds = a->search.effort.flow_rounds};
     enum cleave_status status = cleave__multilevel(&a->search, &d->problem.free_level,
                                                    &d->problem.target, &cycle, a->block);
@@ -202,6 +207,19 @@ static enum cleave_status pack(struct attempt *a)
     return !status && moves <= PACK_TABU_MAX ? tabu(a, 2 * TABU_WORK) : status;
 }
 
+static enum cleave_status repair(struct attempt *a)
+{
+    const struct driver *d = a->driver;
+    struct cleave_arena_mark mark = cleave__arena_mark(&a->search.arena);
+    struct cleave__state state;
+    enum cleave_status status = CLEAVE_NO_MEMORY;
+    if (cleave__state_init(&state, &a->search.arena, level_of(d), &d->problem.target, a->block,
+                           a->search.room))
+        status = cleave__refine(&a->search, &state);
+    cleave__arena_rewind(&a->search.arena, mark);
+    return status;
+}
+
 static void run_attempt(void *context, uint32_t task, uint32_t worker)
 {
     struct attempt *a = (struct attempt *)context + task;
@@ -220,17 +238,21 @@ static void run_attempt(void *context, uint32_t task, uint32_t worker)
     cleave__arena_rewind(&a->search.arena, mark);
 }
 
+static void equip(const struct driver *d, struct attempt *a, struct cleave__pool *pool)
+{
+    a->driver = d;
+    a->search.progress = d->search.progress;
+    a->search.effort = d->search.effort;
+    a->search.room = d->search.room;
+    a->search.pool = pool;
+}
+
 /* Runs attempts that were prepared with `run` and block[], and pools what they find, in order. One
  * alone has the pool's threads for itself; several share them. */
 static enum cleave_status run_batch(struct driver *d, struct attempt *batch, uint32_t count)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        batch[i].driver = d;
-        batch[i].search.progress = d->search.progress;
-        batch[i].search.effort = d->search.effort;
-        batch[i].search.room = d->search.room;
-        batch[i].search.pool = count == 1 ? d->search.pool : NULL;
-    }
+    for (uint32_t i = 0; i < count; i++)
+        equip(d, &batch[i], count == 1 ? d->search.pool : NULL);
     report(d, count);
     cleave__pool_run(d->search.pool, count, run_attempt, batch);
     enum cleave_status status = CLEAVE_OK;
@@ -268,6 +290,16 @@ static enum cleave_status run_one(struct driver *d, struct attempt *a,
     return run_batch(d, a, 1);
 }
 
+/* Communities guide the first merges: k-way levels keep to them as long as they get on with it. */
+static enum cleave_status find_communities(struct driver *d)
+{
+    uint32_t count;
+    d->community = cleave__arena_alloc(&d->search.arena, block_bytes(d));
+    if (!d->community)
+        return CLEAVE_NO_MEMORY;
+    return cleave__communities(&d->search, level_of(d), d->community, &count);
+}
+
 /* Each start has its own stream, so that more starts never lose what fewer found. */
 static enum cleave_status start_all(struct driver *d, struct attempt *batch, uint32_t from,
                                     uint32_t to)
@@ -279,9 +311,13 @@ static enum cleave_status start_all(struct driver *d, struct attempt *batch, uin
             if (!give_block(d, &batch[i], (uint64_t)s + i + 77))
                 return CLEAVE_NO_MEMORY;
             batch[i].run = start_fresh;
+            /* Now and then without, for what communities hide. */
+            batch[i].within = (s + i) % 3 < 2 ? d->community : NULL;
         }
         status = run_batch(d, batch, count);
     }
+    for (uint32_t i = 0; i < BATCH; i++)
+        batch[i].within = NULL;
     return status;
 }
 
@@ -289,25 +325,30 @@ static enum cleave_status start_all(struct driver *d, struct attempt *batch, uin
 static enum cleave_status recombine_all(struct driver *d, struct attempt *batch, uint32_t pairs)
 {
     enum cleave_status status = CLEAVE_OK;
+    uint32_t *within[BATCH / 2] = {NULL};
     for (uint32_t r = 0, count; r < pairs && !status && d->pooled > 1 && !perfect(d); r += count) {
         count = pairs - r < BATCH / 2 ? pairs - r : BATCH / 2;
         for (uint32_t i = 0; i < count; i++) {
             uint32_t x = (uint32_t)cleave__random_below(&d->search.random, d->pooled);
             uint32_t y = (uint32_t)cleave__random_below(&d->search.random, d->pooled - 1);
             y += y >= x;
-            if (!batch[i].within)
-                batch[i].within = malloc(block_bytes(d));
-            if (!give_block(d, &batch[i], (uint64_t)r + i + 1000077) || !batch[i].within)
-                return CLEAVE_NO_MEMORY;
+            if (!within[i])
+                within[i] = malloc(block_bytes(d));
+            if (!within[i] || !give_block(d, &batch[i], (uint64_t)r + i + 1000077)) {
+                status = CLEAVE_NO_MEMORY;
+                goto done;
+            }
             batch[i].run = cycle_and_search;
+            batch[i].within = within[i];
             memcpy(batch[i].block, d->pool[x < y ? x : y].block, block_bytes(d));
             for (uint32_t v = 0; v < level_of(d)->vertices; v++)
-                batch[i].within[v] = d->pool[x].block[v] * blocks_of(d) + d->pool[y].block[v];
+                within[i][v] = d->pool[x].block[v] * blocks_of(d) + d->pool[y].block[v];
         }
         status = run_batch(d, batch, count);
     }
-    for (uint32_t i = 0; i < BATCH; i++) {
-        free(batch[i].within);
+done:
+    for (uint32_t i = 0; i < BATCH / 2; i++) {
+        free(within[i]);
         batch[i].within = NULL;
     }
     return status;
@@ -337,6 +378,104 @@ static enum cleave_status start_warm(struct driver *d, struct attempt *a)
     return status;
 }
 
+/* Packed without regard to nets, and repaired: how near the limits can a placement come? */
+static enum cleave_status probe(struct attempt *a)
+{
+    const struct driver *d = a->driver;
+    struct cleave_arena_mark mark = cleave__arena_mark(&a->search.arena);
+    struct cleave__state state;
+    const struct cleave__level *level = level_of(d);
+    for (uint32_t v = 0; v < level->vertices; v++)
+        a->block[v] = level->fixed[v] != CLEAVE_FREE ? (uint32_t)level->fixed[v]
+                      : level->home                  ? level->home[v]
+                                                     : 0;
+    enum cleave_status status = CLEAVE_NO_MEMORY;
+    if (cleave__state_init(&state, &a->search.arena, level, &d->problem.target, a->block, 0)) {
+        status = cleave__pack(&a->search, &state);
+        if (!status)
+            status = cleave__rebalance(&a->search, &state);
+    }
+    cleave__arena_rewind(&a->search.arena, mark);
+    return status;
+}
+
+/* Can the heaviest vertices make balance hard? */
+static bool doubtful(const struct driver *d)
+{
+    const struct cleave__level *level = level_of(d);
+    const struct cleave__target *t = &d->problem.target;
+    uint32_t W = level->weights;
+    for (uint32_t c = 0; c < W; c++) {
+        int64_t slack = INT64_MAX, heaviest = 0;
+        for (uint32_t b = 0; b < t->blocks; b++) {
+            size_t at = (size_t)b * W + c;
+            int64_t here = t->limit[at] - t->quota[at];
+            slack = here < slack ? here : slack;
+        }
+        for (uint32_t v = 0; v < level->vertices; v++) {
+            int64_t w = level->weight[(size_t)v * W + c];
+            heaviest = w > heaviest ? w : heaviest;
+        }
+        if (heaviest > slack / (W > 1 ? 8 : 1))
+            return true;
+    }
+    return false;
+}
+
+/* Where even packing keeps no limits, or a vertex is too heavy for any block, the search aims at
+ * what can be reached, lest it give up every net for the last bit of balance. The limits proper are
+ * tried again at the end, if they can be kept at all. */
+static enum cleave_status relax(struct driver *d, struct attempt *a)
+{
+    enum cleave_status status = run_one(d, a, probe, 3, NULL);
+    if (status || (!a->score.overload && !d->problem.giants))
+        return status;
+    const struct cleave__target *t = &d->problem.target;
+    uint32_t W = t->weights;
+    size_t cells = (size_t)t->blocks * W;
+    int64_t *limit = cleave__arena_array(&d->search.arena, cells, sizeof *limit);
+    int64_t *weight = cleave__arena_zalloc(&d->search.arena, cells * sizeof *weight);
+    if (!limit || !weight)
+        return CLEAVE_NO_MEMORY;
+    for (uint32_t v = 0; v < level_of(d)->vertices; v++) {
+        for (uint32_t c = 0; c < W; c++)
+            weight[(size_t)a->block[v] * W + c] += level_of(d)->weight[(size_t)v * W + c];
+    }
+    /* A block that a giant fills leaves its share of the other weights to the others. */
+    double spread = (double)t->blocks / (double)(t->blocks - d->problem.giants);
+    for (uint32_t c = 0; c < W; c++) {
+        double most = spread;
+        for (size_t at = c; at < cells; at += W) {
+            double over = (double)weight[at] / (double)(t->limit[at] > 0 ? t->limit[at] : 1);
+            most = over > most ? over : most;
+        }
+        most = most > 1 ? most * 1.005 : 1;
+        for (size_t at = c; at < cells; at += W)
+            limit[at] = most > 1 ? (int64_t)((double)t->limit[at] * most) + 1 : t->limit[at];
+    }
+    d->strict = t->limit;
+    d->problem.target.limit = limit;
+    d->pooled = 0;
+    return CLEAVE_OK;
+}
+
+/* The limits proper once more: repaired, does the best keep them? If not, it stays as it is. */
+static enum cleave_status tighten(struct driver *d, struct attempt *a)
+{
+    d->problem.target.limit = d->strict;
+    d->strict = NULL;
+    if (!give_block(d, a, 700))
+        return CLEAVE_NO_MEMORY;
+    memcpy(a->block, d->pool[0].block, block_bytes(d));
+    a->run = repair;
+    equip(d, a, d->search.pool);
+    run_attempt(a, 0, 0);
+    cleave__arena_free(&a->search.arena);
+    if (!a->status && a->affordable && cleave__score_sound(&a->score))
+        memcpy(d->pool[0].block, a->block, block_bytes(d));
+    return a->status;
+}
+
 static uint32_t starts_of(const struct driver *d)
 {
     if (d->options->starts)
@@ -361,8 +500,12 @@ static enum cleave_status search_all(struct driver *d, struct attempt *batch)
         cycles = 1;
     d->rounds = starts + pairs + cycles + (d->options->warm_start ? 3 : 0);
     enum cleave_status status = CLEAVE_OK;
-    if (d->options->warm_start)
+    if (!d->small && doubtful(d))
+        status = relax(d, batch);
+    if (!status && d->options->warm_start)
         status = start_warm(d, batch);
+    if (!status && fresh && !d->small)
+        status = find_communities(d);
     if (!status && fresh)
         status = start_all(d, batch, 0, 1);
     if (!status && fresh && d->pooled && level_of(d)->vertices <= EXACT_VERTICES_MAX && !perfect(d))
@@ -373,6 +516,8 @@ static enum cleave_status search_all(struct driver *d, struct attempt *batch)
         status = recombine_all(d, batch, pairs);
     for (uint32_t i = 0; i < cycles && !status && d->pooled && !perfect(d); i++)
         status = run_one(d, batch, cycle_and_search, 500 + i, d->pool[0].block);
+    if (!status && d->pooled && d->strict)
+        return d->problem.giants ? CLEAVE_OK : tighten(d, batch);
     if (!status && d->pooled && !cleave__score_sound(&d->pool[0].score))
         status = run_one(d, batch, pack, 600, d->pool[0].block);
     return status;

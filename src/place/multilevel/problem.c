@@ -151,6 +151,7 @@ static bool clamp_giants(struct cleave__problem *p, struct cleave_arena *arena)
     struct cleave__level *level = (struct cleave__level *)p->level;
     uint32_t W = level->weights;
     int64_t *weight = NULL; /* a copy, once there is need of one */
+    uint32_t last = CLEAVE__NONE;
     for (uint32_t c = 0; c < W; c++) {
         int64_t roomiest = 0;
         for (uint32_t b = 0; b < p->request->blocks; b++) {
@@ -173,6 +174,9 @@ static bool clamp_giants(struct cleave__problem *p, struct cleave_arena *arena)
                 level->weight = weight;
             }
             weight[at] = limit;
+            if (u != last && p->giants + 1 < p->request->blocks)
+                p->giants++;
+            last = u;
         }
     }
     return true;

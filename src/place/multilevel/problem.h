@@ -11,6 +11,7 @@ struct cleave__problem {
     const struct cleave__level *level;
     struct cleave__level free_level; /* the same without a migration budget, for fresh starts */
     uint32_t *unit;  /* [hypergraph vertices]: vertex of `level`; NULL: the same number */
+    uint32_t giants; /* units too heavy for any block, at most blocks - 1 */
     uint32_t *least; /* [blocks] */
     struct cleave__target target;
 };

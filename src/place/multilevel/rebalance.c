@@ -12,11 +12,13 @@ struct candidate {
 };
 
 enum { SWAPS_TRIED_MAX = 100000, EJECTED_MAX = 6, RECEIVERS_MAX = 4, EJECT_WORK = 200000 };
+enum { GATHERS_MIN = 50, GATHER_WORK = 2000000 };
 
 struct repair {
     struct cleave__state *state;
     struct candidate *candidate; /* [vertices] */
     uint32_t *order;             /* [vertices] */
+    uint64_t gathers;            /* left: where nothing helps, repair must end */
     uint32_t locked;             /* a vertex that stays where it is, or CLEAVE__NONE */
 };
 
@@ -150,6 +152,9 @@ static uint32_t gather(struct repair *r)
     struct cleave__state *s = r->state;
     uint32_t count = 0;
     bool wanted = wanting(s);
+    if (r->gathers == 0)
+        return 0;
+    r->gathers--;
     for (uint32_t v = 0; v < s->level->vertices; v++) {
         double rating;
         if (movable(r, v) && (wanted || overloaded(s, s->block[v])) &&
@@ -335,6 +340,7 @@ enum cleave_status cleave__rebalance(struct cleave__search *search, struct cleav
     uint32_t n = state->level->vertices;
     struct cleave_arena_mark mark = cleave__arena_mark(&search->arena);
     struct repair r = {.state = state, .locked = CLEAVE__NONE};
+    r.gathers = GATHERS_MIN + GATHER_WORK / (n + 1);
     r.candidate = cleave__arena_array(&search->arena, n, sizeof *r.candidate);
     r.order = cleave__arena_array(&search->arena, n, sizeof *r.order);
     enum cleave_status status = r.candidate && r.order ? CLEAVE_OK : CLEAVE_NO_MEMORY;

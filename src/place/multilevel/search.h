@@ -15,6 +15,7 @@ struct cleave__effort {
     uint32_t fm_rounds;
     uint64_t tabu_work; /* single steps on the coarsest level */
     uint32_t flow_rounds;
+    uint32_t flow_effort; /* for each pin of a level: pins that flows may look at */
     uint32_t starts, recombinations, cycles; /* starts are for instances of 1e5 pins or fewer */
 };
 
@@ -81,8 +82,9 @@ typedef enum cleave_status cleave__initial(struct cleave__search *search,
 struct cleave__cycle {
     uint32_t coarsest;        /* vertices of the coarsest level, about */
     cleave__initial *initial; /* NULL: block[] is the partition to start from */
-    const uint32_t *within;   /* only vertices of one number merge; NULL: any. Without `initial`,
-                                 these must be vertices of one block */
+    const uint32_t *within;   /* only vertices of one number merge, as long as that gets on; NULL:
+                                 any. Without `initial`, these must be vertices of one block, and
+                                 it holds to the end */
     uint32_t flow_rounds;
 };
 enum cleave_status cleave__multilevel(struct cleave__search *search,
