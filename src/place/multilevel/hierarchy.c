@@ -50,28 +50,23 @@ static enum cleave_status refine_two(struct cleave__search *search,
 
 static enum cleave_status refine_level(struct cleave__search *search,
                                        const struct cleave__level *level,
-                                       const struct cleave__target *target, bool coarsest,
-                                       uint32_t flow_rounds, uint32_t *block)
+                                       const struct cleave__target *target, uint32_t flow_rounds,
+                                       uint32_t *block)
 {
     bool two = target->blocks == 2 && !level->home;
     enum cleave_status status = two ? refine_two(search, level, target, block) : CLEAVE_OK;
-    uint64_t steps =
-        coarsest ? cleave__tabu_iterations(level, target, search->effort.tabu_work) : 0;
-    if (status || (two && !steps && !flow_rounds))
+    if (status || (two && !flow_rounds))
         return status;
     struct cleave_arena_mark mark = cleave__arena_mark(&search->arena);
     struct cleave__state state;
-    size_t room = cleave__full_room(level, target->blocks);
-    if (!steps)
-        room = two ? 0 : room < search->room ? room : search->room;
-    if (!cleave__state_init(&state, &search->arena, level, target, block, room))
+    size_t full = cleave__full_room(level, target->blocks);
+    if (!cleave__state_init(&state, &search->arena, level, target, block,
+                            two                   ? 0
+                            : full < search->room ? full
+                                                  : search->room))
         status = CLEAVE_NO_MEMORY;
     if (!status && !two)
         status = cleave__refine(search, &state);
-    if (!status && steps) {
-        uint64_t most = 50 + 20 * (uint64_t)level->vertices;
-        status = cleave__refine_tabu(search, &state, steps < most ? steps : most);
-    }
     if (!status && flow_rounds)
         status = cut_anew(search, &state, flow_rounds);
     cleave__arena_rewind(&search->arena, mark);
@@ -171,8 +166,8 @@ enum cleave_status cleave__multilevel(struct cleave__search *search,
                                      &rung[depth].transpose))
             status = CLEAVE_NO_MEMORY;
         if (!status)
-            status = refine_level(search, rung[depth].level, target, depth == bottom,
-                                  cycle->flow_rounds, rung[depth].block);
+            status = refine_level(search, rung[depth].level, target, cycle->flow_rounds,
+                                  rung[depth].block);
         for (uint32_t v = 0; depth && !status && v < rung[depth - 1].level->vertices; v++)
             rung[depth - 1].block[v] = rung[depth].block[rung[depth].map[v]];
         free_rung(&rung[depth]);

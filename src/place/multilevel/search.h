@@ -13,10 +13,10 @@ struct cleave__effort {
     uint32_t bipartitions; /* multilevel runs for each cut of the initial partition, at most */
     uint32_t attempts;     /* seeds grown on each of their coarsest levels */
     uint32_t fm_rounds;
-    uint64_t tabu_work; /* single steps on the coarsest level */
     uint32_t flow_rounds;
     uint32_t flow_effort; /* for each pin of a level: pins that flows may look at */
-    uint32_t starts, recombinations, cycles; /* starts are for instances of 1e5 pins or fewer */
+    uint32_t starts;      /* at least; more where they are cheap, and half as many recombinations */
+    uint32_t cycles;
 };
 
 struct cleave__search {
