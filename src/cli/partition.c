@@ -123,6 +123,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &a->common;
+        state->child_inputs[1] = &a->replicas;
         return 0;
     case 'k':
         a->blocks = (uint32_t)cleave__option_integer(state, "-k", value, 1, CLEAVE_BLOCKS_MAX);
@@ -208,7 +209,11 @@ static char *list_placers(int key, const char *text, void *input)
     return strdup(list);
 }
 
-static const struct argp_child children[] = {{&cleave__options_argp, 0, "Common:", 9}, {0}};
+static const struct argp_child children[] = {
+    {&cleave__options_argp, 0, "Common:", 9},
+    {&cleave__replicas_argp, 0, "Copies of chosen vertices:", 6},
+    {0},
+};
 static const struct argp argp = {
     options,
     parse,
@@ -222,7 +227,7 @@ static const struct argp argp = {
     NULL};
 
 /* The blocks go to `block` also when nothing satisfies every constraint: then the nearest. */
-static enum cleave_status partition(const struct cleave_partition_arguments *a,
+static enum cleave_status partition(struct cleave_partition_arguments *a,
                                     const struct cleave_partition_input *in, uint32_t *block,
                                     struct cleave_partition_result *result,
                                     struct cleave_error *error)
@@ -249,7 +254,8 @@ static enum cleave_status partition(const struct cleave_partition_arguments *a,
         .seed = a->common.seed,
         .progress = &terminal.progress,
     };
-    enum cleave_status status = cleave_partition(in->hypergraph, &o, block, result, error);
+    enum cleave_status status =
+        cleave__replicas_partition(&a->replicas, in->hypergraph, &o, block, result, error);
     cleave__terminal_clear(&terminal);
     return status;
 }

@@ -7,11 +7,13 @@
 
 #include "cleave/partition.h"
 #include "cli/options.h"
+#include "cli/partition_replicate.h"
 
 enum { CLEAVE_BLOCKS_MAX = 1024 };
 
 struct cleave_partition_arguments {
     struct cleave_options common;
+    struct cleave_replicas replicas;
     const char *path, *fix, *together, *apart, *output, *placer, *warm;
     uint32_t blocks, starts, threads;
     enum cleave_objective objective;

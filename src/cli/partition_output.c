@@ -88,7 +88,7 @@ static enum cleave_status print_json(const struct cleave_partition_arguments *a,
         json_array_append_new(imbalance, cleave__json_real(r->imbalance[c]));
     json_t *root = json_pack(
         "{s:I, s:I, s:I, s:I, s:o, s:s, s:I, s:I, s:o, s:o, s:o, s:I, s:b, s:b, s:o, s:s, s:s, "
-        "s:I}",
+        "s:I, s:o}",
         "vertices", (json_int_t)h->vertices, "nets", (json_int_t)h->nets, "pins",
         (json_int_t)h->net_offset[h->nets], "k", (json_int_t)a->blocks, "epsilon",
         list_of(a->epsilon, a->epsilons), "objective", cleave__partition_objectives[a->objective],
@@ -97,7 +97,8 @@ static enum cleave_status print_json(const struct cleave_partition_arguments *a,
         "balanced", (int)r->balanced, "satisfied", (int)satisfied, "underweight",
         list_of(a->underweight, a->underweights), "placer",
         a->placer ? a->placer : cleave_placer_at(0)->name, "preset",
-        cleave__partition_presets[a->preset], "threads", (json_int_t)a->threads);
+        cleave__partition_presets[a->preset], "threads", (json_int_t)a->threads, "copies",
+        cleave__replicas_json(&a->replicas, h->weights));
     return cleave__json_write(root, stdout, error);
 }
 
@@ -159,5 +160,9 @@ enum cleave_status cleave__partition_print(const struct cleave_partition_argumen
     if (a->common.json)
         return print_json(a, h, r, satisfied, error);
     bool taken = a->output && !strcmp(a->output, "-");
-    return print_table(a, h, r, taken ? stderr : stdout, error);
+    FILE *out = taken ? stderr : stdout;
+    enum cleave_status status = print_table(a, h, r, out, error);
+    if (!status && !a->common.csv)
+        cleave__replicas_print(&a->replicas, out);
+    return status;
 }

@@ -25,6 +25,10 @@ nearest 3 'carries 100 of weight 0, 48 over its limit 52' heavy.hgr -k 2
 expect_line '"balanced": false,' out
 # Two weights of which only one can be even.
 nearest 2 'over its limit 6' conflict.hgr -k 2 -e 0
+# A block that cannot carry what it must.
+printf '1 4 10\n1 2 3 4\n9\n1\n1\n1\n' >under.hgr
+nearest 4 'carries 3 of weight 0, 2 under its lower bound 5' under.hgr -k 2 -e 5 --underweight 0.1
+expect_line '"balanced": false,' out
 # Fixed vertices overfill a block.
 printf '0\n0\n0\n0\n0\n1\n' >fix
 nearest 6 'block 0 carries 5 of weight 0, 2 over its limit 3' two.hgr -k 2 --fix fix
