@@ -189,6 +189,34 @@ static void no_block_is_empty(void **state)
     cleave_hypergraph_free(h);
 }
 
+/* One block far over a tiny limit: limits widened by as much stay within int64. */
+static void far_over_a_tiny_limit(void **state)
+{
+    (void)state;
+    enum { N = 200, K = 1024 };
+    static int64_t weight[N];
+    static double share[K];
+    static uint32_t block[N];
+    for (uint32_t v = 0; v < N; v++)
+        weight[v] = v < 2 ? INT64_C(1) << 40 : 1;
+    for (uint32_t b = 0; b < K; b++)
+        share[b] = b ? 1e-18 : 1;
+    static const uint64_t offset[] = {0, 2};
+    static const uint32_t pin[] = {0, 2}, apart[][2] = {{0, 1}};
+    struct cleave_hypergraph *h = NULL;
+    struct cleave_error error = {0};
+    struct cleave_partition_result r;
+    assert_int_equal(cleave_hypergraph_new(N, 1, offset, pin, 1, weight, NULL, &h, &error), 0);
+    struct cleave_partition_options o = {.blocks = K,
+                                         .preset = CLEAVE_FAST,
+                                         .target_share = share,
+                                         .apart = apart,
+                                         .apart_count = 1};
+    assert_int_equal(cleave_partition(h, &o, block, &r, &error), CLEAVE_UNSATISFIABLE);
+    assert_true(block[0] != block[1]);
+    cleave_hypergraph_free(h);
+}
+
 static void extremes(void **state)
 {
     (void)state;
@@ -342,11 +370,11 @@ static void survives_failed_allocations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds_what_was_planted),      cmocka_unit_test(same_seed_same_answer),
-        cmocka_unit_test(keeps_every_constraint),      cmocka_unit_test(warm_start_and_budget),
-        cmocka_unit_test(no_block_is_empty),           cmocka_unit_test(extremes),
-        cmocka_unit_test(every_placer_keeps_fixed),    cmocka_unit_test(stops_when_asked),
-        cmocka_unit_test(survives_failed_allocations),
+        cmocka_unit_test(finds_what_was_planted), cmocka_unit_test(same_seed_same_answer),
+        cmocka_unit_test(keeps_every_constraint), cmocka_unit_test(warm_start_and_budget),
+        cmocka_unit_test(no_block_is_empty),      cmocka_unit_test(extremes),
+        cmocka_unit_test(far_over_a_tiny_limit),  cmocka_unit_test(every_placer_keeps_fixed),
+        cmocka_unit_test(stops_when_asked),       cmocka_unit_test(survives_failed_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

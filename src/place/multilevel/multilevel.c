@@ -448,8 +448,11 @@ static enum cleave_status relax(struct driver *d, struct attempt *a)
             most = over > most ? over : most;
         }
         most = most > 1 ? most * 1.005 : 1;
-        for (size_t at = c; at < cells; at += W)
-            limit[at] = most > 1 ? (int64_t)((double)t->limit[at] * most) + 1 : t->limit[at];
+        for (size_t at = c; at < cells; at += W) {
+            double wide = (double)t->limit[at] * most;
+            int64_t room = wide < 0x1p62 ? (int64_t)wide + 1 : INT64_C(1) << 62;
+            limit[at] = most > 1 ? room : t->limit[at];
+        }
     }
     d->strict = t->limit;
     d->problem.target.limit = limit;
