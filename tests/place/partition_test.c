@@ -217,6 +217,73 @@ static void far_over_a_tiny_limit(void **state)
     cleave_hypergraph_free(h);
 }
 
+/* A floor that no one can reach, two vertices of which either breaks the limit: repair ends, and
+ * soon (the whole test is stopped by its timeout else). */
+static void floors_out_of_reach(void **state)
+{
+    (void)state;
+    enum { N = 30000 };
+    int64_t *weight = malloc(N * sizeof *weight);
+    uint32_t *block = malloc(N * sizeof *block);
+    assert_true(weight && block);
+    for (uint32_t v = 0; v < N; v++)
+        weight[v] = v < 2 ? INT64_C(1) << 40 : 1;
+    static const uint64_t offset[] = {0, 2};
+    static const uint32_t pin[] = {0, 2};
+    static const double share[] = {1e-6, 1}, underweight[] = {0};
+    struct cleave_hypergraph *h = NULL;
+    struct cleave_error error = {0};
+    assert_int_equal(cleave_hypergraph_new(N, 1, offset, pin, 1, weight, NULL, &h, &error), 0);
+    struct cleave_partition_options o = {
+        .blocks = 2, .preset = CLEAVE_FAST, .target_share = share, .underweight = underweight};
+    assert_int_equal(cleave_partition(h, &o, block, NULL, &error), CLEAVE_UNSATISFIABLE);
+    assert_non_null(strstr(error.message, "under its lower bound"));
+    cleave_hypergraph_free(h);
+    free(weight);
+    free(block);
+}
+
+/* Batches, bipartitions, flows and starts are shared by threads; the answer is that of one. */
+static void threads_agree(void **state)
+{
+    (void)state;
+    enum { N = 9000 };
+    uint64_t *offset = malloc((N + 1) * sizeof *offset);
+    uint32_t *pin = malloc(4 * N * sizeof *pin), *first = malloc(N * sizeof *first),
+             *other = malloc(N * sizeof *other);
+    int64_t *weight = malloc(2 * N * sizeof *weight);
+    assert_true(offset && pin && first && other && weight);
+    for (uint32_t e = 0; e < N; e++) {
+        offset[e] = 4 * (uint64_t)e;
+        for (uint32_t i = 0; i < 4; i++)
+            pin[4 * e + i] = (e + i * i * (1 + e % 7) + (e % 50 == 0 ? i * 997 : 0)) % N;
+        weight[2 * e] = 1;
+        weight[2 * e + 1] = e % 5;
+    }
+    offset[N] = 4 * N;
+    struct cleave_hypergraph *h = NULL;
+    struct cleave_error error = {0};
+    assert_int_equal(cleave_hypergraph_new(N, N, offset, pin, 2, weight, NULL, &h, &error), 0);
+    for (uint32_t preset = 0; preset < 3; preset++) {
+        struct cleave_partition_options o = {.blocks = 6,
+                                             .epsilon = 0.05,
+                                             .objective = (enum cleave_objective)preset,
+                                             .preset = (enum cleave_preset)preset,
+                                             .seed = 3};
+        assert_int_equal(cleave_partition(h, &o, first, NULL, &error), 0);
+        for (o.threads = 2; o.threads <= 4; o.threads *= 2) {
+            assert_int_equal(cleave_partition(h, &o, other, NULL, &error), 0);
+            assert_memory_equal(first, other, N * sizeof *first);
+        }
+    }
+    cleave_hypergraph_free(h);
+    free(offset);
+    free(pin);
+    free(first);
+    free(other);
+    free(weight);
+}
+
 static void extremes(void **state)
 {
     (void)state;
@@ -373,6 +440,7 @@ int main(void)
         cmocka_unit_test(finds_what_was_planted), cmocka_unit_test(same_seed_same_answer),
         cmocka_unit_test(keeps_every_constraint), cmocka_unit_test(warm_start_and_budget),
         cmocka_unit_test(no_block_is_empty),      cmocka_unit_test(extremes),
+        cmocka_unit_test(floors_out_of_reach),    cmocka_unit_test(threads_agree),
         cmocka_unit_test(far_over_a_tiny_limit),  cmocka_unit_test(every_placer_keeps_fixed),
         cmocka_unit_test(stops_when_asked),       cmocka_unit_test(survives_failed_allocations),
     };

@@ -59,8 +59,9 @@ struct driver {
     uint32_t *community;   /* [level vertices] */
     uint32_t done, rounds; /* of the work, for the progress */
     bool proven;           /* the best is the best there is */
-    const int64_t *strict; /* the limits proper, while others are aimed at */
-    bool small;            /* so small that tabu search over everything pays */
+    const int64_t *strict; /* the limits proper, while others are aimed at; the floors likewise */
+    const int64_t *strict_floor;
+    bool small; /* so small that tabu search over everything pays */
 };
 
 static const struct cleave__level *level_of(const struct driver *d)
@@ -433,7 +434,10 @@ static enum cleave_status relax(struct driver *d, struct attempt *a)
     size_t cells = (size_t)t->blocks * W;
     int64_t *limit = cleave__arena_array(&d->search.arena, cells, sizeof *limit);
     int64_t *weight = cleave__arena_zalloc(&d->search.arena, cells * sizeof *weight);
-    if (!limit || !weight)
+    int64_t *floor = NULL;
+    if (t->floor)
+        floor = cleave__arena_array(&d->search.arena, cells, sizeof *floor);
+    if (!limit || !weight || (t->floor && !floor))
         return CLEAVE_NO_MEMORY;
     for (uint32_t v = 0; v < level_of(d)->vertices; v++) {
         for (uint32_t c = 0; c < W; c++)
@@ -442,8 +446,12 @@ static enum cleave_status relax(struct driver *d, struct attempt *a)
     /* A block that a giant fills leaves its share of the other weights to the others. */
     double spread = (double)t->blocks / (double)(t->blocks - d->problem.giants);
     for (uint32_t c = 0; c < W; c++) {
-        double most = spread;
+        double most = spread, least = 1;
         for (size_t at = c; at < cells; at += W) {
+            if (t->floor && weight[at] < t->floor[at]) {
+                double under = (double)weight[at] / (double)t->floor[at];
+                least = under < least ? under : least;
+            }
             double over = (double)weight[at] / (double)(t->limit[at] > 0 ? t->limit[at] : 1);
             most = over > most ? over : most;
         }
@@ -452,10 +460,15 @@ static enum cleave_status relax(struct driver *d, struct attempt *a)
             double wide = (double)t->limit[at] * most;
             int64_t room = wide < 0x1p62 ? (int64_t)wide + 1 : INT64_C(1) << 62;
             limit[at] = most > 1 ? room : t->limit[at];
+            if (floor)
+                floor[at] =
+                    least < 1 ? (int64_t)((double)t->floor[at] * least * 0.995) : t->floor[at];
         }
     }
     d->strict = t->limit;
+    d->strict_floor = t->floor;
     d->problem.target.limit = limit;
+    d->problem.target.floor = floor;
     d->pooled = 0;
     return CLEAVE_OK;
 }
@@ -464,6 +477,7 @@ static enum cleave_status relax(struct driver *d, struct attempt *a)
 static enum cleave_status tighten(struct driver *d, struct attempt *a)
 {
     d->problem.target.limit = d->strict;
+    d->problem.target.floor = d->strict_floor;
     d->strict = NULL;
     if (!give_block(d, a, 700))
         return CLEAVE_NO_MEMORY;

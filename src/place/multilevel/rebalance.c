@@ -12,13 +12,13 @@ struct candidate {
 };
 
 enum { SWAPS_TRIED_MAX = 100000, EJECTED_MAX = 6, RECEIVERS_MAX = 4, EJECT_WORK = 200000 };
-enum { GATHERS_MIN = 50, GATHER_WORK = 2000000 };
+enum { GATHERS_MIN = 50, GATHER_WORK = 2000000, SWAPS_MIN = 100, SWAP_WORK = 10000000 };
 
 struct repair {
     struct cleave__state *state;
     struct candidate *candidate; /* [vertices] */
     uint32_t *order;             /* [vertices] */
-    uint64_t gathers;            /* left: where nothing helps, repair must end */
+    uint64_t gathers, swaps;     /* left: where little helps, repair must end */
     uint32_t locked;             /* a vertex that stays where it is, or CLEAVE__NONE */
 };
 
@@ -210,6 +210,9 @@ static bool swap_one(struct cleave__search *search, struct repair *r, uint64_t *
     const struct cleave__level *l = s->level;
     uint32_t n = l->vertices, heavy = 0;
     bool wanted = wanting(s);
+    if (r->swaps == 0)
+        return false;
+    r->swaps--;
     for (uint32_t v = 0; v < n; v++) {
         if (movable(r, v) && (wanted || overloaded(s, s->block[v])))
             r->order[heavy++] = v;
@@ -341,6 +344,7 @@ enum cleave_status cleave__rebalance(struct cleave__search *search, struct cleav
     struct cleave_arena_mark mark = cleave__arena_mark(&search->arena);
     struct repair r = {.state = state, .locked = CLEAVE__NONE};
     r.gathers = GATHERS_MIN + GATHER_WORK / (n + 1);
+    r.swaps = SWAPS_MIN + SWAP_WORK / (n + 1);
     r.candidate = cleave__arena_array(&search->arena, n, sizeof *r.candidate);
     r.order = cleave__arena_array(&search->arena, n, sizeof *r.order);
     enum cleave_status status = r.candidate && r.order ? CLEAVE_OK : CLEAVE_NO_MEMORY;
