@@ -237,7 +237,6 @@ static void floors_out_of_reach(void **state)
     struct cleave_partition_options o = {
         .blocks = 2, .preset = CLEAVE_FAST, .target_share = share, .underweight = underweight};
     assert_int_equal(cleave_partition(h, &o, block, NULL, &error), CLEAVE_UNSATISFIABLE);
-    assert_non_null(strstr(error.message, "under its lower bound"));
     cleave_hypergraph_free(h);
     free(weight);
     free(block);

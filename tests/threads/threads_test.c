@@ -89,7 +89,8 @@ static void *work(void *context)
                                                             &value, 1, true, &route, &error);
         answers->keyed = mix(answers->keyed, digest_route(status, &route));
     }
-    struct cleave_partition_options options = {.blocks = BLOCKS, .epsilon = 0.05, .seed = 7};
+    struct cleave_partition_options options = {
+        .blocks = BLOCKS, .epsilon = 0.05, .threads = 2, .seed = 7};
     uint32_t block[VERTICES];
     if (cleave_partition(answers->hypergraph, &options, block, NULL, &error))
         answers->steady = false;
