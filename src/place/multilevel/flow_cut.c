@@ -201,8 +201,8 @@ static bool pierce(struct cutter *c, uint32_t which, bool *augments)
 static void advance(struct cutter *c)
 {
     struct cleave__flow *f = c->flow;
-    int64_t present = c->best.cost;
-    while (cleave__flow_run(f) && f->flow <= present) {
+    f->enough = c->best.cost;
+    while (cleave__flow_run(f)) {
         consider(c, 0);
         consider(c, 1);
         bool costs = f->flow < c->best.cost, augments = costs;

@@ -36,8 +36,8 @@ static inline bool walk_next(const struct cleave__flow *f, struct walk *w,
         return false;
     uint32_t i = w->at++;
     if (w->node < f->vertices) {
-        uint32_t p = f->vertex_pin[i / 2];
-        *step = (struct cleave__flow_step){f->vertices + 2 * f->pin_net[p] + i % 2, p};
+        struct cleave__flow_pin pin = f->pin_of[i / 2];
+        *step = (struct cleave__flow_step){f->vertices + 2 * pin.net + i % 2, pin.pin};
     } else if (i == 0) {
         uint32_t twin = (w->node - f->vertices) ^ 1u;
         *step = (struct cleave__flow_step){f->vertices + twin, CLEAVE__NONE};
@@ -144,7 +144,7 @@ static uint32_t depth_of(struct cleave__flow *f, uint32_t node)
 static void adopt(struct cleave__flow *f, uint32_t x)
 {
     struct cleave__flow_node *node = f->node;
-    uint32_t side = node[x].tree, least = NOT_FOUND;
+    uint32_t side = node[x].tree, least = NOT_FOUND, enough = node[x].depth;
     struct cleave__flow_step step, best = {0, 0};
     for (struct walk w = walk_from(f, x); walk_next(f, &w, &step);) {
         if (node[step.node].tree != side || residual_back(f, side, x, step) == 0)
@@ -153,6 +153,8 @@ static void adopt(struct cleave__flow *f, uint32_t x)
         if (depth < least) {
             least = depth;
             best = step;
+            if (depth < enough)
+                break; /* no farther than it was */
         }
     }
     if (least != NOT_FOUND) {
@@ -255,7 +257,7 @@ static void grow(struct cleave__flow *f, uint32_t x)
             continue;
         if (y->tree == 1 - side) {
             augment(f, side, x, step);
-            if (node[x].tree != side)
+            if (node[x].tree != side || f->flow > f->enough)
                 return;
             w.at--; /* there may be another path */
             continue;
@@ -284,7 +286,7 @@ bool cleave__flow_run(struct cleave__flow *f)
         f->node[x].active = false;
         if (f->node[x].tree != FREE)
             grow(f, x);
-        if (f->work > f->work_limit || cleave__stopped(f->search))
+        if (f->flow > f->enough || f->work > f->work_limit || cleave__stopped(f->search))
             return false;
     }
     return true;

@@ -43,16 +43,29 @@ struct cleave__flow_step {
     uint32_t node, pin; /* `pin` unset between the nodes of one net */
 };
 
+/* A pin as its vertex sees it. */
+struct cleave__flow_pin {
+    uint32_t pin, net;
+};
+
+/* What is known about a net of the level while a region grows, each for the pair of that stamp. */
+struct cleave__flow_mark {
+    uint32_t listed;     /* stamp: has pins in the region */
+    uint32_t scanned[2]; /* stamp: looked through for pins in a, in b */
+    uint32_t pins[2];    /* in the region, in a and in b */
+    uint32_t local;      /* its number in the network, or NONE */
+};
+
 struct cleave__flow {
     const struct cleave__search *search; /* set once there is memory for the rest */
     struct cleave_arena arena;
     /* The network. */
     uint32_t vertices, nets, pins, weights;
     uint32_t *vertex;        /* [vertices]: which of the level it is; unset for 0 and 1 */
-    uint32_t *vertex_offset; /* [vertices + 1] into vertex_pin, which holds pins' numbers */
-    uint32_t *vertex_pin;
-    uint32_t *net_offset; /* [nets + 1]: pins of a net are consecutive */
-    uint32_t *pin_vertex, *pin_net;
+    uint32_t *vertex_offset; /* [vertices + 1] into pin_of */
+    struct cleave__flow_pin *pin_of;
+    uint32_t *net_offset;         /* [nets + 1]: pins of a net are consecutive */
+    uint32_t *pin_vertex;         /* [pins] */
     int64_t *capacity, *net_flow; /* [nets] */
     int64_t *pin_flow[2];         /* [pins]: vertex to in-node, out-node to vertex */
     int64_t *weight;              /* [vertices * weights] */
@@ -67,18 +80,16 @@ struct cleave__flow {
     uint32_t active_head, active_tail, actives;
     uint32_t *orphan; /* [nodes] */
     uint32_t orphans;
-    uint32_t time; /* augmentations, and more */
-    int64_t flow;
+    uint32_t time;             /* augmentations, and more */
+    int64_t flow, enough;      /* beyond that the cut can be of no use */
     bool recording;            /* members are listed; none may leave any more */
     uint64_t work, work_limit; /* pins looked at for this pair */
     /* The region while it grows; stamps make clearing unnecessary. */
     uint32_t stamp;
-    uint32_t *vertex_stamp;              /* [level vertices]: in the region */
-    uint32_t *net_stamp, *scan_stamp[2]; /* [level nets]: has pins in the region; looked through for
-                                            pins in a, in b */
-    uint32_t *net_list, *local_net;      /* [level nets]: those with pins; their numbers here */
-    uint32_t *net_pins[2];               /* [level nets]: pins in the region, in a and in b */
-    struct cleave_arena_mark mark;       /* the network's arrays lie above */
+    uint32_t *vertex_stamp;         /* [level vertices]: in the region */
+    struct cleave__flow_mark *mark; /* [level nets] */
+    uint32_t *net_list;             /* [level nets]: those with pins in the region */
+    struct cleave_arena_mark base;  /* the network's arrays lie above */
     uint64_t vertices_room, nets_room, pins_room;
 };
 
@@ -105,7 +116,7 @@ void cleave__flow_reset(struct cleave__flow *flow);
 /* A vertex that is not in the side's tree becomes a settled part of it. */
 void cleave__flow_join(struct cleave__flow *flow, uint32_t side, uint32_t v);
 /* Raises the flow to the maximum between settled vertices; the trees are then all that the sides
- * reach. False when work or time is out. */
+ * reach. False when it is more than enough, or work or time is out. */
 bool cleave__flow_run(struct cleave__flow *flow);
 /* After that: the side's tree is its own for good. The nodes that were not settled yet are in its
  * join[]; returns their number. */

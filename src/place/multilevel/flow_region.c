@@ -27,18 +27,11 @@ bool cleave__flow_init(struct cleave__flow *flow, const struct cleave__search *s
     flow->distance = cleave__arena_array(arena, n + 2, sizeof *flow->distance);
     flow->where = cleave__arena_array(arena, n + 2, sizeof *flow->where);
     flow->vertex_stamp = cleave__arena_zalloc(arena, n * sizeof *flow->vertex_stamp);
-    flow->net_stamp = cleave__arena_zalloc(arena, nets * sizeof *flow->net_stamp);
+    flow->mark = cleave__arena_zalloc(arena, nets * sizeof *flow->mark);
     flow->net_list = cleave__arena_array(arena, nets, sizeof *flow->net_list);
-    flow->local_net = cleave__arena_array(arena, nets, sizeof *flow->local_net);
-    for (int i = 0; i < 2; i++) {
-        flow->scan_stamp[i] = cleave__arena_zalloc(arena, nets * sizeof *flow->scan_stamp[i]);
-        flow->net_pins[i] = cleave__arena_array(arena, nets, sizeof *flow->net_pins[i]);
-        if (!flow->scan_stamp[i] || !flow->net_pins[i])
-            return false;
-    }
-    flow->mark = cleave__arena_mark(arena);
-    if (!flow->vertex || !flow->distance || !flow->where || !flow->vertex_stamp ||
-        !flow->net_stamp || !flow->net_list || !flow->local_net)
+    flow->base = cleave__arena_mark(arena);
+    if (!flow->vertex || !flow->distance || !flow->where || !flow->vertex_stamp || !flow->mark ||
+        !flow->net_list)
         return false;
     flow->search = search;
     return true;
@@ -121,7 +114,7 @@ static void grow(struct growth *g)
         uint32_t e = g->pair->seed[i];
         if (!net_counts(g->pair, e, count) || !count[0] || !count[1])
             continue;
-        flow->scan_stamp[0][e] = flow->scan_stamp[1][e] = flow->stamp;
+        flow->mark[e].scanned[0] = flow->mark[e].scanned[1] = flow->stamp;
         flow->work += l->net_offset[e + 1] - l->net_offset[e];
         for (uint64_t j = l->net_offset[e]; j < l->net_offset[e + 1]; j++)
             try_add(g, l->pin[j], 0);
@@ -132,9 +125,9 @@ static void grow(struct growth *g)
             break;
         for (uint64_t j = l->vertex_offset[v]; j < l->vertex_offset[v + 1]; j++) {
             uint32_t e = l->incident[j];
-            if (flow->scan_stamp[side][e] == flow->stamp)
+            if (flow->mark[e].scanned[side] == flow->stamp)
                 continue;
-            flow->scan_stamp[side][e] = flow->stamp;
+            flow->mark[e].scanned[side] = flow->stamp;
             uint64_t size = l->net_offset[e + 1] - l->net_offset[e];
             if (size > SCANNED_MAX || !net_counts(g->pair, e, count) || count[side] < 2)
                 continue;
@@ -153,7 +146,7 @@ static bool reserve(struct cleave__flow *flow, uint64_t vertices, uint64_t nets,
     struct cleave_arena *arena = &flow->arena;
     if (vertices <= flow->vertices_room && nets <= flow->nets_room && pins <= flow->pins_room)
         return true;
-    cleave__arena_rewind(arena, flow->mark);
+    cleave__arena_rewind(arena, flow->base);
     vertices = vertices + vertices / 2 > flow->vertices_room ? vertices + vertices / 2
                                                              : flow->vertices_room;
     nets = nets + nets / 2 > flow->nets_room ? nets + nets / 2 : flow->nets_room;
@@ -170,19 +163,18 @@ static bool reserve(struct cleave__flow *flow, uint64_t vertices, uint64_t nets,
         ok &= side->member && side->next && side->join && flow->pin_flow[i];
     }
     flow->vertex_offset = cleave__arena_array(arena, vertices + 1, sizeof *flow->vertex_offset);
-    flow->vertex_pin = cleave__arena_array(arena, pins, sizeof *flow->vertex_pin);
+    flow->pin_of = cleave__arena_array(arena, pins, sizeof *flow->pin_of);
     flow->net_offset = cleave__arena_array(arena, nets + 1, sizeof *flow->net_offset);
     flow->pin_vertex = cleave__arena_array(arena, pins, sizeof *flow->pin_vertex);
-    flow->pin_net = cleave__arena_array(arena, pins, sizeof *flow->pin_net);
     flow->capacity = cleave__arena_array(arena, nets, sizeof *flow->capacity);
     flow->net_flow = cleave__arena_array(arena, nets, sizeof *flow->net_flow);
     flow->weight = cleave__arena_array(arena, vertices * flow->weights, sizeof *flow->weight);
     flow->node = cleave__arena_array(arena, nodes, sizeof *flow->node);
     flow->active = cleave__arena_array(arena, nodes, sizeof *flow->active);
     flow->orphan = cleave__arena_array(arena, nodes, sizeof *flow->orphan);
-    if (!ok || !flow->vertex_offset || !flow->vertex_pin || !flow->net_offset ||
-        !flow->pin_vertex || !flow->pin_net || !flow->capacity || !flow->net_flow ||
-        !flow->weight || !flow->node || !flow->active || !flow->orphan)
+    if (!ok || !flow->vertex_offset || !flow->pin_of || !flow->net_offset || !flow->pin_vertex ||
+        !flow->capacity || !flow->net_flow || !flow->weight || !flow->node || !flow->active ||
+        !flow->orphan)
         return false;
     flow->vertices_room = vertices;
     flow->nets_room = nets;
@@ -200,12 +192,13 @@ static uint64_t count_pins(struct cleave__flow *flow, const struct cleave__level
         uint32_t v = flow->vertex[i];
         for (uint64_t j = l->vertex_offset[v]; j < l->vertex_offset[v + 1]; j++) {
             uint32_t e = l->incident[j];
-            if (flow->net_stamp[e] != flow->stamp) {
-                flow->net_stamp[e] = flow->stamp;
-                flow->net_pins[0][e] = flow->net_pins[1][e] = 0;
+            struct cleave__flow_mark *mark = &flow->mark[e];
+            if (mark->listed != flow->stamp) {
+                mark->listed = flow->stamp;
+                mark->pins[0] = mark->pins[1] = 0;
                 flow->net_list[(*listed)++] = e;
             }
-            flow->net_pins[flow->where[i]][e]++;
+            mark->pins[flow->where[i]]++;
         }
         pins += l->vertex_offset[v + 1] - l->vertex_offset[v];
     }
@@ -213,7 +206,7 @@ static uint64_t count_pins(struct cleave__flow *flow, const struct cleave__level
 }
 
 /* Numbers the nets that the cut of the region can touch. Their terminals come first among their
- * pins; net_pins[0] becomes the number of the next pin to write. */
+ * pins; the mark's pins[0] becomes the number of the next pin to write. */
 static void number_nets(struct cleave__flow *flow, const struct cleave__flow_pair *pair,
                         uint32_t listed, uint32_t terminal_pins[2])
 {
@@ -223,20 +216,21 @@ static void number_nets(struct cleave__flow *flow, const struct cleave__flow_pai
     for (uint32_t i = 0; i < listed; i++) {
         uint32_t e = flow->net_list[i], count[2];
         int64_t capacity = net_counts(pair, e, count);
-        bool source = count[0] > flow->net_pins[0][e], sink = count[1] > flow->net_pins[1][e];
-        uint32_t inside = flow->net_pins[0][e] + flow->net_pins[1][e];
-        flow->local_net[e] = CLEAVE__NONE;
+        struct cleave__flow_mark *mark = &flow->mark[e];
+        bool source = count[0] > mark->pins[0], sink = count[1] > mark->pins[1];
+        uint32_t inside = mark->pins[0] + mark->pins[1];
+        mark->local = CLEAVE__NONE;
         if (capacity == 0 || (source && sink) || inside + source + sink < 2)
             continue;
         uint32_t net = flow->nets++;
-        flow->local_net[e] = net;
+        mark->local = net;
         flow->capacity[net] = capacity;
         flow->net_flow[net] = 0;
         flow->net_offset[net] = flow->pins;
         flow->cut += count[0] && count[1] ? capacity : 0;
         flow->hash += cleave__mix64(((uint64_t)e << 2 | (uint64_t)source << 1 | sink) ^
                                     (uint64_t)capacity << 34);
-        flow->net_pins[0][e] = flow->pins + source + sink;
+        mark->pins[0] = flow->pins + (source || sink);
         if (source || sink) {
             flow->pin_vertex[flow->pins] = sink;
             terminal_pins[sink]++;
@@ -255,22 +249,17 @@ static void build(struct cleave__flow *flow, const struct cleave__flow_pair *pai
     flow->vertex_offset[0] = 0;
     flow->vertex_offset[1] = at[1];
     flow->vertex_offset[2] = end;
-    for (uint32_t net = 0; net < flow->nets; net++) {
-        uint32_t p = flow->net_offset[net];
-        for (uint32_t q = p; q < flow->net_offset[net + 1]; q++) {
-            flow->pin_net[q] = net;
-            flow->pin_flow[0][q] = flow->pin_flow[1][q] = 0;
-        }
-    }
+    memset(flow->pin_flow[0], 0, flow->pins * sizeof *flow->pin_flow[0]);
+    memset(flow->pin_flow[1], 0, flow->pins * sizeof *flow->pin_flow[1]);
     for (uint32_t i = 2; i < flow->vertices; i++) {
         uint32_t v = flow->vertex[i];
         for (uint64_t j = l->vertex_offset[v]; j < l->vertex_offset[v + 1]; j++) {
-            uint32_t e = l->incident[j];
-            if (flow->local_net[e] == CLEAVE__NONE)
+            struct cleave__flow_mark *mark = &flow->mark[l->incident[j]];
+            if (mark->local == CLEAVE__NONE)
                 continue;
-            uint32_t p = flow->net_pins[0][e]++;
+            uint32_t p = mark->pins[0]++;
             flow->pin_vertex[p] = i;
-            flow->vertex_pin[end++] = p;
+            flow->pin_of[end++] = (struct cleave__flow_pin){p, mark->local};
         }
         flow->vertex_offset[i + 1] = end;
         memcpy(flow->weight + (size_t)i * W, l->weight + (size_t)v * W, W * sizeof *flow->weight);
@@ -278,7 +267,7 @@ static void build(struct cleave__flow *flow, const struct cleave__flow_pair *pai
     for (uint32_t net = 0; net < flow->nets; net++) {
         uint32_t p = flow->net_offset[net];
         if (flow->pin_vertex[p] < 2)
-            flow->vertex_pin[at[flow->pin_vertex[p]]++] = p;
+            flow->pin_of[at[flow->pin_vertex[p]]++] = (struct cleave__flow_pin){p, net};
     }
     memset(flow->weight, 0, 2 * W * sizeof *flow->weight);
 }
