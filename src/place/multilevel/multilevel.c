@@ -13,7 +13,7 @@
 #include "place/multilevel/search.h"
 
 enum { POOL = 8, BATCH = 8, TABU_STEPS_MAX = 20000, EXACT_VERTICES_MAX = 64, EXACT_NODES = 200000 };
-enum { TABU_WORK = 10000000, SMALL = 200000, PACK_TABU_MAX = 4000000 };
+enum { TABU_WORK = 10000000, SMALL = 20000, PACK_TABU_MAX = 4000000 };
 
 static const struct cleave__effort efforts[] = {
     [CLEAVE_FAST] = {.bipartitions = 2, .attempts = 4, .fm_rounds = 3, .starts = 1},
