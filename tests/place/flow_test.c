@@ -237,11 +237,10 @@ static bool keeps_promises(struct property_source *s, void *context)
     return ok;
 }
 
-/* A chain of ten, cut between the eighth and the ninth vertex: every cut costs one, and only the
+/* A chain of ten, its blocks in two pieces or in ten: every least cut costs one net, and only the
  * one in the middle is even. */
-static void most_balanced(void **unused)
+static void refine_chain(bool pieces, int64_t cost)
 {
-    (void)unused;
     enum { CHAIN = 10 };
     uint64_t net_offset[CHAIN], vertex_offset[CHAIN + 1] = {0};
     uint32_t pin[2 * CHAIN], incident[2 * CHAIN], block[CHAIN], used = 0;
@@ -257,9 +256,10 @@ static void most_balanced(void **unused)
         if (v + 1 < CHAIN)
             incident[used++] = v;
         vertex_offset[v + 1] = used;
-        weight[v] = net_weight[v] = 1;
+        weight[v] = 1;
+        net_weight[v] = cost;
         fixed[v] = v == 0 ? 0 : v == CHAIN - 1 ? 1 : CLEAVE_FREE;
-        block[v] = v > 7;
+        block[v] = pieces ? v % 2 : v > 7;
     }
     const struct cleave__level level = {.vertices = CHAIN,
                                         .nets = CHAIN - 1,
@@ -283,7 +283,7 @@ static void most_balanced(void **unused)
     assert_true(cleave__state_init(&state, &search.arena, &level, &target, block, 0));
     const struct cleave__flow_options o = {.distance = 20};
     assert_int_equal(cleave__refine_flow(&search, &state, &o), CLEAVE_OK);
-    assert_int_equal(state.score.cost, 1);
+    assert_true(state.score.cost == cost);
     assert_int_equal(state.weight[0], 5);
     /* Stopped, it says so. */
     const volatile sig_atomic_t stop = 1;
@@ -291,6 +291,14 @@ static void most_balanced(void **unused)
     search.progress = &progress;
     assert_int_equal(cleave__refine_flow(&search, &state, &o), CLEAVE_INTERRUPTED);
     cleave__arena_free(&search.arena);
+}
+
+static void most_balanced(void **unused)
+{
+    (void)unused;
+    refine_chain(false, 1);
+    refine_chain(true, 1);
+    refine_chain(true, INT64_C(1) << 56); /* costs as great as the limits of the model allow */
 }
 
 /* Points of a grid that share a net with their neighbours, in blocks that know nothing of it. */

@@ -302,7 +302,7 @@ enum cleave_status cleave__refine_flow(struct cleave__search *search, struct cle
         cleave__arena_rewind(&search->arena, inner);
         memcpy(r.changed, r.changes, k * sizeof *r.changed);
         memset(r.changes, false, k * sizeof *r.changes);
-        if (!any(r.changed, k) || (before - state->score.cost) * 1000 < before)
+        if (!any(r.changed, k) || before - state->score.cost < before / 1000)
             break;
     }
     for (uint32_t i = 0; r.flow && i < cleave__pool_threads(r.options.pool); i++)
