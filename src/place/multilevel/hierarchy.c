@@ -26,6 +26,7 @@ static enum cleave_status cut_anew(struct cleave__search *search, struct cleave_
     const struct cleave__flow_options options = {
         .pool = search->pool,
         .rounds = rounds,
+        .distance = 3,
         .effort = search->effort.flow_effort * state->level->net_offset[state->level->nets]};
     return cleave__refine_flow(search, state, &options);
 }

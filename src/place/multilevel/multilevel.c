@@ -28,8 +28,7 @@ static const struct cleave__effort efforts[] = {
                         .fm_rounds = 8,
                         .flow_rounds = 2,
                         .flow_effort = 100,
-                        .starts = 2,
-                        .cycles = 1},
+                        .starts = 2},
 };
 
 struct solution {
