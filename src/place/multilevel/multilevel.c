@@ -13,7 +13,7 @@
 #include "place/multilevel/search.h"
 
 enum { POOL = 8, BATCH = 8, TABU_STEPS_MAX = 20000, EXACT_VERTICES_MAX = 64, EXACT_NODES = 200000 };
-enum { TABU_WORK = 10000000, SMALL = 20000, PACK_TABU_MAX = 4000000 };
+enum { TABU_WORK = 3000000, SMALL = 20000, PACK_TABU_MAX = 4000000, COMMUNITY_PINS_MAX = 1 << 20 };
 
 static const struct cleave__effort efforts[] = {
     [CLEAVE_FAST] = {.bipartitions = 2, .attempts = 4, .fm_rounds = 3, .starts = 1},
@@ -518,7 +518,9 @@ static enum cleave_status search_all(struct driver *d, struct attempt *batch)
         status = relax(d, batch);
     if (!status && d->options->warm_start)
         status = start_warm(d, batch);
-    if (!status && fresh && !d->small)
+    /* They take several times the input's memory. */
+    if (!status && fresh && !d->small &&
+        level_of(d)->net_offset[level_of(d)->nets] <= COMMUNITY_PINS_MAX)
         status = find_communities(d);
     if (!status && fresh)
         status = start_all(d, batch, 0, 1);
