@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "place/multilevel/flow_part.h"
+#include "place/nets.h"
 #include "support/failalloc.h"
 #include "support/property.h"
 
@@ -27,33 +28,6 @@ struct world {
     uint32_t least[K], identity[N], block[N];
 };
 
-static void draw_nets(struct property_source *s, struct world *w, uint32_t n, uint32_t nets)
-{
-    uint32_t used = 0;
-    for (uint32_t e = 0; e < nets; e++) {
-        bool in[N] = {0};
-        uint32_t size = 2 + (uint32_t)property_draw(s, SIZE - 1);
-        for (uint32_t i = 0; i < size; i++) {
-            uint32_t v = (uint32_t)property_draw(s, n);
-            if (!in[v])
-                w->pin[used++] = v;
-            in[v] = true;
-        }
-        w->net_offset[e + 1] = used;
-        w->net_weight[e] = property_between(s, 0, 5);
-    }
-    used = 0;
-    for (uint32_t v = 0; v < n; v++) {
-        for (uint32_t e = 0; e < nets; e++) {
-            for (uint64_t i = w->net_offset[e]; i < w->net_offset[e + 1]; i++) {
-                if (w->pin[i] == v)
-                    w->incident[used++] = e;
-            }
-        }
-        w->vertex_offset[v + 1] = used;
-    }
-}
-
 /* Blocks 2 .. k - 1 get fixed vertices only when `tiny`; limits are then out of the way. */
 static bool draw_world(struct property_source *s, struct world *w, bool tiny)
 {
@@ -61,7 +35,9 @@ static bool draw_world(struct property_source *s, struct world *w, bool tiny)
     uint32_t n = 2 + (uint32_t)property_draw(s, (tiny ? TINY : N) - 1);
     uint32_t nets = (uint32_t)property_draw(s, E + 1), k = 2 + (uint32_t)property_draw(s, K - 1);
     static const enum cleave_objective objectives[] = {CLEAVE_KM1, CLEAVE_CUT, CLEAVE_SOED};
-    draw_nets(s, w, n, nets);
+    const struct nets arrays = {w->net_offset, w->vertex_offset, w->pin, w->incident,
+                                w->net_weight};
+    draw_nets(s, &arrays, n, nets, 2, SIZE - 1);
     uint32_t weights = 1 + (uint32_t)property_draw(s, W);
     int64_t total[W] = {0};
     for (uint32_t i = 0; i < n * weights; i++) {

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "place/multilevel/two.h"
+#include "place/nets.h"
 #include "support/property.h"
 
 enum { N = 12, E = 14, K = 4, W = 2 };
@@ -26,39 +27,14 @@ struct world {
     uint32_t least[K], width[K], identity[N], block[N];
 };
 
-static void draw_nets(struct property_source *s, struct world *w, uint32_t n, uint32_t nets)
-{
-    uint32_t used = 0;
-    for (uint32_t e = 0; e < nets; e++) {
-        bool in[N] = {0};
-        uint32_t size = (uint32_t)property_draw(s, 6);
-        for (uint32_t i = 0; i < size; i++) {
-            uint32_t v = (uint32_t)property_draw(s, n);
-            if (!in[v])
-                w->pin[used++] = v;
-            in[v] = true;
-        }
-        w->net_offset[e + 1] = used;
-        w->net_weight[e] = property_between(s, 0, 5);
-    }
-    used = 0;
-    for (uint32_t v = 0; v < n; v++) {
-        for (uint32_t e = 0; e < nets; e++) {
-            for (uint64_t i = w->net_offset[e]; i < w->net_offset[e + 1]; i++) {
-                if (w->pin[i] == v)
-                    w->incident[used++] = e;
-            }
-        }
-        w->vertex_offset[v + 1] = used;
-    }
-}
-
 static void draw_world(struct property_source *s, struct world *w)
 {
     memset(w, 0, sizeof *w);
     uint32_t n = 2 + (uint32_t)property_draw(s, N - 1), nets = (uint32_t)property_draw(s, E + 1);
     uint32_t k = 1 + (uint32_t)property_draw(s, K);
-    draw_nets(s, w, n, nets);
+    const struct nets arrays = {w->net_offset, w->vertex_offset, w->pin, w->incident,
+                                w->net_weight};
+    draw_nets(s, &arrays, n, nets, 0, 6);
     for (uint32_t i = 0; i < n * W; i++)
         w->weight[i] = property_between(s, 0, 9);
     for (uint32_t i = 0; i < k * W; i++)

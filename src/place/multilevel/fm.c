@@ -12,8 +12,6 @@
 #include "place/multilevel/patience.h"
 #include "place/multilevel/search.h"
 
-enum { SEEDS = 16 };
-
 struct move {
     uint32_t vertex, from;
 };
@@ -131,7 +129,7 @@ enum cleave_status cleave__refine_fm(struct cleave__search *search, struct cleav
         }
         cleave__random_shuffle(&search->random, seed, seeds);
         /* Small levels are searched as a whole first, then locally. */
-        uint32_t step = round == 0 && n <= 400 ? seeds : SEEDS;
+        uint32_t step = round == 0 && n <= CLEAVE__FM_WHOLE_MAX ? seeds : CLEAVE__FM_SEEDS;
         for (uint32_t i = 0; i < seeds; i += step) {
             local_search(&fm, seed + i, seeds - i < step ? seeds - i : step, &patience);
             if (cleave__stopped(search)) {
@@ -139,12 +137,7 @@ enum cleave_status cleave__refine_fm(struct cleave__search *search, struct cleav
                 goto done;
             }
         }
-        int64_t gained = before.cost - state->score.cost;
-        bool sounder = state->score.overload < before.overload ||
-                       state->score.conflicts < before.conflicts ||
-                       state->score.missing < before.missing;
-        if (!sounder && (gained <= 0 || (double)gained < 0.001 * (double)before.cost) &&
-            (round > 0 || step != seeds))
+        if (!cleave__round_paid(&before, &state->score) && (round > 0 || step != seeds))
             break;
     }
 done:

@@ -2,7 +2,6 @@
  * a partition to start from, only vertices of one block merge, so that every level inherits it (a
  * V-cycle); with two, only vertices that both keep together, so that the coarsest level holds just
  * what they disagree on (recombination). */
-
 #include "place/multilevel/flow.h"
 #include "place/multilevel/two.h"
 
@@ -60,11 +59,7 @@ static enum cleave_status refine_level(struct cleave__search *search,
         return status;
     struct cleave_arena_mark mark = cleave__arena_mark(&search->arena);
     struct cleave__state state;
-    size_t full = cleave__full_room(level, target->blocks);
-    if (!cleave__state_init(&state, &search->arena, level, target, block,
-                            two                   ? 0
-                            : full < search->room ? full
-                                                  : search->room))
+    if (!cleave__state_init(&state, &search->arena, level, target, block, two ? 0 : search->room))
         status = CLEAVE_NO_MEMORY;
     if (!status && !two)
         status = cleave__refine(search, &state);

@@ -2,8 +2,8 @@
  * the best: fewest violations first, then least cost, the earliest of equals.
  *
  * Ways: an earlier answer refined; fresh starts by recursive bipartition and k-way refinement;
- * recombination of the best few (what two agree on is merged, the rest searched again); V-cycles;
- * for small instances tabu search, and branch and bound for tiny ones; vector bin packing when
+ * recombination of the best few (what two agree on is merged, the rest searched again); for small
+ * instances a V-cycle and tabu search, and branch and bound for tiny ones; vector bin packing when
  * nothing so far is balanced. */
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +44,7 @@ struct attempt {
     uint32_t *block;        /* [level vertices]: what it starts from, then what it found */
     const uint32_t *within; /* [level vertices]: what may merge; NULL: any */
     struct cleave__score score;
+    uint64_t tabu_work; /* single steps */
     bool affordable;
     bool proven; /* nothing can be better */
     enum cleave_status status;
@@ -76,6 +77,12 @@ static uint32_t blocks_of(const struct driver *d)
 static size_t block_bytes(const struct driver *d)
 {
     return level_of(d)->vertices * sizeof(uint32_t);
+}
+
+/* What a step of tabu search looks at. */
+static uint64_t moves_of(const struct driver *d)
+{
+    return (uint64_t)level_of(d)->vertices * blocks_of(d) * (1 + level_of(d)->weights);
 }
 
 static void report(struct driver *d, uint32_t more)
@@ -122,22 +129,34 @@ static uint32_t coarsest_size(const struct driver *d)
     return 160 * (blocks_of(d) > 2 ? blocks_of(d) : 2);
 }
 
-static enum cleave_status tabu(struct attempt *a, uint64_t work)
+/* Work on block[] as a state with a cache of so many bytes. */
+static enum cleave_status on_state(struct attempt *a, size_t room,
+                                   enum cleave_status (*work)(struct attempt *,
+                                                              struct cleave__state *))
 {
     const struct driver *d = a->driver;
     struct cleave_arena_mark mark = cleave__arena_mark(&a->search.arena);
     struct cleave__state state;
     enum cleave_status status = CLEAVE_NO_MEMORY;
     if (cleave__state_init(&state, &a->search.arena, level_of(d), &d->problem.target, a->block,
-                           cleave__full_room(level_of(d), blocks_of(d)))) {
-        uint64_t steps = cleave__tabu_iterations(level_of(d), &d->problem.target, work);
-        status = cleave__refine_tabu(&a->search, &state,
-                                     steps < TABU_STEPS_MAX ? steps : TABU_STEPS_MAX);
-        if (!status)
-            status = cleave__refine_fm(&a->search, &state, 3);
-    }
+                           room))
+        status = work(a, &state);
     cleave__arena_rewind(&a->search.arena, mark);
     return status;
+}
+
+static enum cleave_status tabu_on(struct attempt *a, struct cleave__state *state)
+{
+    uint64_t steps = cleave__tabu_iterations(state->level, state->target, a->tabu_work);
+    enum cleave_status status =
+        cleave__refine_tabu(&a->search, state, steps < TABU_STEPS_MAX ? steps : TABU_STEPS_MAX);
+    return status ? status : cleave__refine_fm(&a->search, state, 3);
+}
+
+static enum cleave_status tabu(struct attempt *a, uint64_t work)
+{
+    a->tabu_work = work;
+    return on_state(a, cleave__full_room(level_of(a->driver), blocks_of(a->driver)), tabu_on);
 }
 
 /* A fresh start by recursive bipartition. */
@@ -175,65 +194,53 @@ static enum cleave_status keep(struct attempt *a)
     return CLEAVE_OK;
 }
 
+static enum cleave_status exact_on(struct attempt *a, struct cleave__state *state)
+{
+    return cleave__exact(&a->search, state, EXACT_NODES, &a->proven);
+}
+
 static enum cleave_status try_exact(struct attempt *a)
 {
-    const struct driver *d = a->driver;
-    struct cleave_arena_mark mark = cleave__arena_mark(&a->search.arena);
-    struct cleave__state state;
-    enum cleave_status status = CLEAVE_NO_MEMORY;
-    if (cleave__state_init(&state, &a->search.arena, level_of(d), &d->problem.target, a->block, 0))
-        status = cleave__exact(&a->search, &state, EXACT_NODES, &a->proven);
-    cleave__arena_rewind(&a->search.arena, mark);
-    return status;
+    return on_state(a, 0, exact_on);
+}
+
+static enum cleave_status pack_on(struct attempt *a, struct cleave__state *state)
+{
+    enum cleave_status status = cleave__pack(&a->search, state);
+    return status ? status : cleave__refine(&a->search, state);
 }
 
 /* Nothing so far keeps the limits: pack from scratch, then win back cost. */
 static enum cleave_status pack(struct attempt *a)
 {
-    const struct driver *d = a->driver;
-    struct cleave_arena_mark mark = cleave__arena_mark(&a->search.arena);
-    struct cleave__state state;
-    enum cleave_status status = CLEAVE_NO_MEMORY;
-    if (cleave__state_init(&state, &a->search.arena, level_of(d), &d->problem.target, a->block,
-                           a->search.room)) {
-        status = cleave__pack(&a->search, &state);
-        if (!status)
-            status = cleave__refine(&a->search, &state);
-    }
-    cleave__arena_rewind(&a->search.arena, mark);
-    uint64_t moves = (uint64_t)level_of(d)->vertices * blocks_of(d) * (1 + level_of(d)->weights);
-    return !status && moves <= PACK_TABU_MAX ? tabu(a, 2 * TABU_WORK) : status;
+    enum cleave_status status = on_state(a, a->search.room, pack_on);
+    return !status && moves_of(a->driver) <= PACK_TABU_MAX ? tabu(a, 2 * TABU_WORK) : status;
+}
+
+static enum cleave_status repair_on(struct attempt *a, struct cleave__state *state)
+{
+    return cleave__refine(&a->search, state);
 }
 
 static enum cleave_status repair(struct attempt *a)
 {
-    const struct driver *d = a->driver;
-    struct cleave_arena_mark mark = cleave__arena_mark(&a->search.arena);
-    struct cleave__state state;
-    enum cleave_status status = CLEAVE_NO_MEMORY;
-    if (cleave__state_init(&state, &a->search.arena, level_of(d), &d->problem.target, a->block,
-                           a->search.room))
-        status = cleave__refine(&a->search, &state);
-    cleave__arena_rewind(&a->search.arena, mark);
-    return status;
+    return on_state(a, a->search.room, repair_on);
+}
+
+static enum cleave_status score_on(struct attempt *a, struct cleave__state *state)
+{
+    a->score = state->score;
+    a->affordable = state->moved <= state->target->budget;
+    return CLEAVE_OK;
 }
 
 static void run_attempt(void *context, uint32_t task, uint32_t worker)
 {
     struct attempt *a = (struct attempt *)context + task;
-    const struct driver *d = a->driver;
     (void)worker;
     a->status = a->run(a);
-    struct cleave_arena_mark mark = cleave__arena_mark(&a->search.arena);
-    struct cleave__state state;
-    if (!a->status &&
-        !cleave__state_init(&state, &a->search.arena, level_of(d), &d->problem.target, a->block, 0))
-        a->status = CLEAVE_NO_MEMORY;
-    if (!a->status) {
-        a->score = state.score;
-        a->affordable = state.moved <= d->problem.target.budget;
-    }
-    cleave__arena_rewind(&a->search.arena, mark);
+    if (!a->status)
+        a->status = on_state(a, 0, score_on);
 }
 
 static void equip(const struct driver *d, struct attempt *a, struct cleave__pool *pool)
@@ -376,25 +383,21 @@ static enum cleave_status start_warm(struct driver *d, struct attempt *a)
     return status;
 }
 
+static enum cleave_status probe_on(struct attempt *a, struct cleave__state *state)
+{
+    enum cleave_status status = cleave__pack(&a->search, state);
+    return status ? status : cleave__rebalance(&a->search, state);
+}
+
 /* Packed without regard to nets, and repaired: how near the limits can a placement come? */
 static enum cleave_status probe(struct attempt *a)
 {
-    const struct driver *d = a->driver;
-    struct cleave_arena_mark mark = cleave__arena_mark(&a->search.arena);
-    struct cleave__state state;
-    const struct cleave__level *level = level_of(d);
+    const struct cleave__level *level = level_of(a->driver);
     for (uint32_t v = 0; v < level->vertices; v++)
         a->block[v] = level->fixed[v] != CLEAVE_FREE ? (uint32_t)level->fixed[v]
                       : level->home                  ? level->home[v]
                                                      : 0;
-    enum cleave_status status = CLEAVE_NO_MEMORY;
-    if (cleave__state_init(&state, &a->search.arena, level, &d->problem.target, a->block, 0)) {
-        status = cleave__pack(&a->search, &state);
-        if (!status)
-            status = cleave__rebalance(&a->search, &state);
-    }
-    cleave__arena_rewind(&a->search.arena, mark);
-    return status;
+    return on_state(a, 0, probe_on);
 }
 
 /* Can the heaviest vertices make balance hard? */
@@ -509,10 +512,8 @@ static enum cleave_status search_all(struct driver *d, struct attempt *batch)
 {
     bool fresh = !(d->options->warm_start && d->options->warm_refine_only);
     uint32_t starts = fresh ? starts_of(d) : 0;
-    uint32_t pairs = starts > 1 ? starts / 2 : 0, cycles = d->search.effort.cycles;
-    if (d->small && !cycles)
-        cycles = 1;
-    d->rounds = starts + pairs + cycles + (d->options->warm_start ? 3 : 0);
+    uint32_t pairs = starts / 2;
+    d->rounds = starts + pairs + d->small + (d->options->warm_start ? 3 : 0);
     enum cleave_status status = CLEAVE_OK;
     if (!d->small && doubtful(d))
         status = relax(d, batch);
@@ -530,14 +531,15 @@ static enum cleave_status search_all(struct driver *d, struct attempt *batch)
         status = start_all(d, batch, 1, starts);
     if (!status)
         status = recombine_all(d, batch, pairs);
-    for (uint32_t i = 0; i < cycles && !status && d->pooled && !perfect(d); i++)
-        status = run_one(d, batch, cycle_and_search, 500 + i, d->pool[0].block);
+    if (!status && d->small && d->pooled && !perfect(d))
+        status = run_one(d, batch, cycle_and_search, 500, d->pool[0].block);
     if (!status && d->pooled && d->strict)
         return d->problem.giants ? CLEAVE_OK : tighten(d, batch);
     if (!status && d->pooled && !cleave__score_sound(&d->pool[0].score))
         status = run_one(d, batch, pack, 600, d->pool[0].block);
     return status;
 }
+
 enum cleave_status cleave__place_multilevel(const struct cleave__request *request, uint32_t *block,
                                             struct cleave_error *error)
 {
@@ -555,8 +557,7 @@ enum cleave_status cleave__place_multilevel(const struct cleave__request *reques
     enum cleave_status status = CLEAVE_NO_MEMORY;
     if (cleave__problem_init(&d.problem, &d.search.arena, request) &&
         (o->threads <= 1 || (d.search.pool = cleave__pool_new(o->threads)))) {
-        uint64_t moves = (uint64_t)level_of(&d)->vertices * request->blocks * (1 + h->weights);
-        d.small = moves <= SMALL;
+        d.small = moves_of(&d) <= SMALL;
         status = search_all(&d, batch);
     }
     const uint32_t *found = d.pooled ? d.pool[0].block : batch[0].block;

@@ -16,7 +16,6 @@ struct cleave__effort {
     uint32_t flow_rounds;
     uint32_t flow_effort; /* for each pin of a level: pins that flows may look at */
     uint32_t starts;      /* at least; more where they are cheap, and half as many recombinations */
-    uint32_t cycles;
 };
 
 struct cleave__search {

@@ -6,8 +6,6 @@
 #include "place/multilevel/patience.h"
 #include "place/multilevel/two.h"
 
-enum { SEEDS = 16, WHOLE_MAX = 400 };
-
 struct fm {
     struct cleave__two *two;
     uint32_t *log;
@@ -110,19 +108,14 @@ enum cleave_status cleave__two_refine(struct cleave__search *search, struct clea
         }
         cleave__random_shuffle(&search->random, seed, seeds);
         /* Small levels are searched as a whole first, then locally. */
-        uint32_t step = round == 0 && n <= WHOLE_MAX ? seeds : SEEDS;
+        uint32_t step = round == 0 && n <= CLEAVE__FM_WHOLE_MAX ? seeds : CLEAVE__FM_SEEDS;
         for (uint32_t i = 0; i < seeds && !status; i += step) {
             local_search(&fm, seed + i, seeds - i < step ? seeds - i : step, &patience);
             if (cleave__stopped(search))
                 status = CLEAVE_INTERRUPTED;
         }
         memset(two->locked, 0, n * sizeof *two->locked);
-        int64_t gained = before.cost - two->score.cost;
-        bool sounder = two->score.overload < before.overload ||
-                       two->score.conflicts < before.conflicts ||
-                       two->score.missing < before.missing;
-        if (status || (!sounder && (gained <= 0 || (double)gained < 0.001 * (double)before.cost) &&
-                       (round > 0 || step != seeds)))
+        if (status || (!cleave__round_paid(&before, &two->score) && (round > 0 || step != seeds)))
             break;
     }
 done:
