@@ -32,6 +32,9 @@ static inline bool cleave__stopped(const struct cleave__search *search)
     return search->progress && search->progress->stop && *search->progress->stop;
 }
 
+/* Nets with more pins tell coarsening little about nearness. */
+enum { CLEAVE__RATED_PINS_MAX = 500 };
+
 /* coarsen.c: clusters of one level by heavy edges. Vertices merge only within one `restrict_to`
  * value (NULL: any), never past `cap` [weights], nor to fewer than `least` clusters. */
 enum cleave_status cleave__cluster(struct cleave__search *search, const struct cleave__level *level,
