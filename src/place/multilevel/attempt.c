@@ -39,16 +39,21 @@ static enum cleave_status tabu(struct cleave__attempt *a, uint64_t work)
                     tabu_on);
 }
 
-/* A fresh start by recursive bipartition. */
-enum cleave_status cleave__attempt_fresh(struct cleave__attempt *a)
+/* By recursive bipartition. */
+enum cleave_status cleave__attempt_toward(struct cleave__attempt *a,
+                                          const struct cleave__target *target)
 {
-    const struct cleave__driver *d = a->driver;
-    const struct cleave__cycle cycle = {.coarsest = coarsest_size(d),
+    const struct cleave__cycle cycle = {.coarsest = coarsest_size(a->driver),
                                         .initial = cleave__bisect,
                                         .within = a->within,
                                         .flow_rounds = a->search.effort.flow_rounds};
-    enum cleave_status status = cleave__multilevel(&a->search, &d->problem.free_level,
-                                                   &d->problem.target, &cycle, a->block);
+    return cleave__multilevel(&a->search, &a->driver->problem.free_level, target, &cycle, a->block);
+}
+
+enum cleave_status cleave__attempt_fresh(struct cleave__attempt *a)
+{
+    const struct cleave__driver *d = a->driver;
+    enum cleave_status status = cleave__attempt_toward(a, &d->problem.target);
     return !status && d->small && !cleave__level_of(d)->home ? tabu(a, TABU_WORK) : status;
 }
 

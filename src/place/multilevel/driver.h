@@ -75,6 +75,10 @@ enum cleave_status cleave__attempt_pack(struct cleave__attempt *attempt);  /* by
 enum cleave_status cleave__attempt_probe(struct cleave__attempt *attempt); /* the same, unrefined */
 enum cleave_status cleave__attempt_repair(struct cleave__attempt *attempt); /* to the limits */
 
+/* A partition from nothing that keeps `target`'s limits, not the driver's. */
+enum cleave_status cleave__attempt_toward(struct cleave__attempt *attempt,
+                                          const struct cleave__target *target);
+
 /* merged.c: more blocks than asked for, merged. */
 enum cleave_status cleave__attempt_merged(struct cleave__attempt *attempt);
 /* Is much of what `block` cuts in nets that coarsening does not see? O(pins). */
@@ -96,6 +100,7 @@ enum cleave_status cleave__attempt_one(struct cleave__driver *driver,
 
 /* relax.c: limits that cannot be kept, or hardly, are loosened for the search and tried again at
  * its end. */
+enum cleave_status cleave__attempt_loose(struct cleave__attempt *attempt);
 bool cleave__limits_doubtful(const struct cleave__driver *driver);
 enum cleave_status cleave__limits_relax(struct cleave__driver *driver,
                                         struct cleave__attempt *attempt);

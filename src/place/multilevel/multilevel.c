@@ -11,7 +11,13 @@
 #include "place/multilevel/community.h"
 #include "place/multilevel/driver.h"
 
-enum { BATCH = 8, EXACT_VERTICES_MAX = 64, SMALL = 20000, COMMUNITY_PINS_MAX = 1 << 20 };
+enum {
+    BATCH = 8,
+    EXACT_VERTICES_MAX = 64,
+    SMALL = 20000,
+    DOUBTFUL_STARTS = 2,
+    COMMUNITY_PINS_MAX = 1 << 20
+};
 
 static const struct cleave__effort efforts[] = {
     [CLEAVE_FAST] = {.bipartitions = 2, .attempts = 4, .fm_rounds = 3, .starts = 1},
@@ -258,11 +264,15 @@ static uint32_t starts_of(const struct cleave__driver *d)
 static enum cleave_status search_all(struct cleave__driver *d, struct cleave__attempt *batch)
 {
     bool fresh = !(d->options->warm_start && d->options->warm_refine_only);
-    uint32_t starts = fresh ? starts_of(d) : 0;
-    uint32_t pairs = starts / 2;
+    bool doubtful = !d->small && cleave__limits_doubtful(d);
+    bool several = doubtful && cleave__level_of(d)->weights > 1; /* chance has most to say there */
+    uint32_t starts = fresh ? starts_of(d) : 0, pairs;
+    if (several && starts == 1 && !d->options->starts)
+        starts = d->options->preset == CLEAVE_FAST ? 1 : DOUBTFUL_STARTS;
+    pairs = starts / 2;
     d->rounds = starts + pairs + d->small + (d->options->warm_start ? 3 : 0);
     enum cleave_status status = CLEAVE_OK;
-    if (!d->small && cleave__limits_doubtful(d))
+    if (doubtful)
         status = cleave__limits_relax(d, batch);
     if (!status && d->options->warm_start)
         status = start_warm(d, batch);
@@ -272,13 +282,15 @@ static enum cleave_status search_all(struct cleave__driver *d, struct cleave__at
         status = find_communities(d);
     if (!status && fresh)
         status = start_all(d, batch, 0, 1);
-    if (!status && fresh && d->pooled && cleave__merging_pays(d, d->pool[0].block))
-        status = merge_all(d, batch);
     if (!status && fresh && d->pooled && cleave__level_of(d)->vertices <= EXACT_VERTICES_MAX &&
         !perfect(d))
         status = cleave__attempt_one(d, batch, cleave__attempt_exact, 0, d->pool[0].block);
     if (!status && starts > 1)
         status = start_all(d, batch, 1, starts);
+    if (!status && fresh && several && !d->strict && !cleave__level_of(d)->home)
+        status = cleave__attempt_one(d, batch, cleave__attempt_loose, 3000077, NULL);
+    if (!status && fresh && d->pooled && cleave__merging_pays(d, d->pool[0].block))
+        status = merge_all(d, batch);
     if (!status)
         status = recombine_all(d, batch, pairs);
     if (!status && d->small && d->pooled && !perfect(d))

@@ -4,6 +4,8 @@
 
 #include "place/multilevel/driver.h"
 
+enum { LOOSE = 50 };
+
 /* Can the heaviest vertices make balance hard? */
 bool cleave__limits_doubtful(const struct cleave__driver *d)
 {
@@ -92,4 +94,28 @@ enum cleave_status cleave__limits_tighten(struct cleave__driver *d, struct cleav
     if (!a->status && a->affordable && cleave__score_sound(&a->score))
         memcpy(d->pool[0].block, a->block, cleave__block_bytes(d));
     return a->status;
+}
+
+/* Searches with limits widened by LOOSE (1/1000), then repairs to the limits proper: where
+ * heavy vertices make coarse levels hard to balance, repair there spoils more than it does here. */
+enum cleave_status cleave__attempt_loose(struct cleave__attempt *a)
+{
+    const struct cleave__target *strict = &a->driver->problem.target;
+    size_t cells = (size_t)strict->blocks * strict->weights;
+    struct cleave__target loose = *strict;
+    struct cleave_arena_mark mark = cleave__arena_mark(&a->search.arena);
+    int64_t *limit = cleave__arena_array(&a->search.arena, cells, sizeof *limit);
+    if (!limit)
+        return CLEAVE_NO_MEMORY;
+    for (size_t at = 0; at < cells; at++) {
+        double wide = (double)strict->limit[at] * (1 + LOOSE / 1000.0);
+        limit[at] = wide < 0x1p62 ? (int64_t)wide : INT64_C(1) << 62;
+    }
+    loose.limit = limit;
+    enum cleave_status status = cleave__attempt_toward(a, &loose);
+    cleave__arena_rewind(&a->search.arena, mark);
+    if (!status)
+        status = cleave__attempt_repair(a);
+    a->within = NULL;
+    return status ? status : cleave__attempt_cycle(a);
 }
