@@ -21,7 +21,7 @@ misses() {
     done
 }
 misses 100 fifo 75429 lru 75108 clock 74794 lfu 64882 sieve 64882 s3-fifo 62944 arc 62859 \
-    lirs 62613 w-tiny-lfu 62389 belady 57692
+    lirs 62613 w-tiny-lfu 62418 belady 57692
 misses 25 lru 78717
 misses 500 lru 62222
 misses 1000 lru 55462

@@ -490,7 +490,7 @@ void model_start(struct model *m, const char *policy, const struct cleave__cache
     m->options = *options;
     m->hand = -1;
     m->pool = 64;
-    bool ok = cleave__sketch_reserve(&m->sketch, 4 * m->pool);
+    bool ok = cleave__sketch_reserve(&m->sketch, m->pool);
     assert(ok);
     (void)ok;
 }
@@ -552,7 +552,7 @@ bool model_put(struct model *m, uint64_t key, uint64_t size, uint64_t version)
     }
     while (m->counts.entries + 1 > m->pool - 1)
         m->pool *= 2;
-    bool ok = cleave__sketch_reserve(&m->sketch, 4 * m->pool);
+    bool ok = cleave__sketch_reserve(&m->sketch, m->pool);
     assert(ok);
     (void)ok;
     if (!admit(m, item)) {

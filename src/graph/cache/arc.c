@@ -30,7 +30,11 @@ static void move(struct cleave__cache *cache, uint32_t node, unsigned to)
 
 static void hit(struct cleave__cache *cache, uint32_t node)
 {
-    move(cache, node, T2);
+    struct arc *s = cache->state;
+    if (cache->nodes[node].queue == T2)
+        cleave__cache_make_newest(cache, &s->list[T2], 0, node);
+    else
+        move(cache, node, T2);
 }
 
 /* The paper's REPLACE; `from_b2`: the key that room is made for was in B2. */

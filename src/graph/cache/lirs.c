@@ -105,7 +105,7 @@ static void hit(struct cleave__cache *cache, uint32_t node)
     struct lirs *s = cache->state;
     struct cleave__cache_node *n = &cache->nodes[node];
     if (n->queue == LIR) {
-        top_of_stack(cache, node);
+        cleave__cache_make_newest(cache, &s->stack, STACK, node);
         prune(cache);
     } else if (n->mark) {
         cleave__cache_unlink(cache, &s->queue, QUEUE, node);

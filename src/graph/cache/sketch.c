@@ -1,6 +1,4 @@
-/* Count-min with conservative update. Counters of rows 0 and 1 at one place share a byte, as do
- * those of rows 2 and 3 (in the second half), each row with a place of its own: row r's counter of
- * place i is the low (r even) or high nibble of byte (r / 2) * width + i. */
+/* Count-min with conservative update, in blocks; see the header. */
 #include "graph/cache/sketch.h"
 
 #include <stdlib.h>
@@ -8,92 +6,77 @@
 
 #include "base/random.h"
 
-enum { ROWS = 4 };
+enum { ROWS = 4, KEYS_A_BLOCK = 4 };
 
-struct place {
-    uint64_t byte;
-    unsigned shift;
-};
-
-static void find_places(const struct cleave__sketch *sketch, uint64_t key, struct place out[ROWS])
+/* The low bits of the hash choose the block, four bits a row from the top the counters. */
+static inline unsigned find_counters(const struct cleave__sketch *sketch, uint64_t key,
+                                     uint8_t *counter[ROWS])
 {
-    uint64_t h = cleave__mix64(key), step = (h >> 32 | h << 32) | 1;
-    for (unsigned r = 0; r < ROWS; r++, h += step)
-        out[r] = (struct place){r / 2 * (sketch->mask + 1) + (h & sketch->mask), r % 2 * 4};
+    uint64_t h = cleave__mix64(key);
+    struct cleave__sketch_block *block = &sketch->blocks[h & sketch->mask];
+    unsigned least = CLEAVE_SKETCH_MAX;
+    for (unsigned r = 0; r < ROWS; r++) {
+        counter[r] = &block->row[r][h >> (60 - 4 * r) & 15];
+        least = *counter[r] < least ? *counter[r] : least;
+    }
+    return least;
 }
 
-static unsigned count_at(const struct cleave__sketch *sketch, struct place place)
+bool cleave__sketch_reserve(struct cleave__sketch *sketch, uint64_t keys)
 {
-    return sketch->counters[place.byte] >> place.shift & 15;
-}
-
-bool cleave__sketch_reserve(struct cleave__sketch *sketch, uint64_t width)
-{
-    uint64_t grown = sketch->counters ? sketch->mask + 1 : 64;
-    while (grown < width)
+    uint64_t old = sketch->blocks ? sketch->mask + 1 : 0, grown = old ? old : 1;
+    while (grown * KEYS_A_BLOCK < keys)
         grown *= 2;
-    uint64_t old = sketch->counters ? sketch->mask + 1 : 0;
     if (grown == old)
         return true;
-    uint8_t *counters = calloc(2, grown);
-    if (!counters)
+    struct cleave__sketch_block *blocks = aligned_alloc(sizeof *blocks, grown * sizeof *blocks);
+    if (!blocks)
         return false;
-    /* A place of the narrow row becomes several of the wide one: each starts with its count. */
-    for (uint64_t i = 0; old && i < grown; i++) {
-        counters[i] = sketch->counters[i & sketch->mask];
-        counters[grown + i] = sketch->counters[old + (i & sketch->mask)];
+    /* The keys of a block come to lie in several: each starts with its counts. */
+    for (uint64_t i = 0; i < grown; i++) {
+        if (old)
+            blocks[i] = sketch->blocks[i & sketch->mask];
+        else
+            memset(&blocks[i], 0, sizeof blocks[i]);
     }
-    free(sketch->counters);
-    *sketch = (struct cleave__sketch){counters, grown - 1};
+    free(sketch->blocks);
+    *sketch = (struct cleave__sketch){blocks, grown - 1};
     return true;
 }
 
 void cleave__sketch_free(struct cleave__sketch *sketch)
 {
-    free(sketch->counters);
+    free(sketch->blocks);
     *sketch = (struct cleave__sketch){0};
 }
 
 void cleave__sketch_clear(struct cleave__sketch *sketch)
 {
-    memset(sketch->counters, 0, (size_t)cleave__sketch_bytes(sketch));
+    memset(sketch->blocks, 0, (size_t)cleave__sketch_bytes(sketch));
 }
 
 void cleave__sketch_add(struct cleave__sketch *sketch, uint64_t key)
 {
-    struct place place[ROWS];
-    find_places(sketch, key, place);
-    unsigned least = CLEAVE_SKETCH_MAX;
-    for (unsigned r = 0; r < ROWS; r++) {
-        unsigned count = count_at(sketch, place[r]);
-        least = count < least ? count : least;
-    }
-    for (unsigned r = 0; r < ROWS && least < CLEAVE_SKETCH_MAX; r++) {
-        if (count_at(sketch, place[r]) == least)
-            sketch->counters[place[r].byte] += (uint8_t)(1u << place[r].shift);
-    }
+    uint8_t *counter[ROWS];
+    unsigned least = find_counters(sketch, key, counter);
+    for (unsigned r = 0; r < ROWS && least < CLEAVE_SKETCH_MAX; r++)
+        *counter[r] = (uint8_t)(*counter[r] + (*counter[r] == least));
 }
 
 unsigned cleave__sketch_estimate(const struct cleave__sketch *sketch, uint64_t key)
 {
-    struct place place[ROWS];
-    find_places(sketch, key, place);
-    unsigned least = CLEAVE_SKETCH_MAX;
-    for (unsigned r = 0; r < ROWS; r++) {
-        unsigned count = count_at(sketch, place[r]);
-        least = count < least ? count : least;
-    }
-    return least;
+    uint8_t *counter[ROWS];
+    return find_counters(sketch, key, counter);
 }
 
 void cleave__sketch_halve(struct cleave__sketch *sketch)
 {
-    uint64_t bytes = cleave__sketch_bytes(sketch);
-    for (uint64_t i = 0; i < bytes; i++)
-        sketch->counters[i] = sketch->counters[i] >> 1 & 0x77;
+    uint8_t *counter = &sketch->blocks[0].row[0][0];
+    for (uint64_t i = 0; i < cleave__sketch_bytes(sketch); i++)
+        counter[i] /= 2;
 }
 
 uint64_t cleave__sketch_bytes(const struct cleave__sketch *sketch)
 {
-    return sketch->counters ? 2 * (sketch->mask + 1) : 0;
+    return sketch->blocks ? (sketch->mask + 1) * sizeof *sketch->blocks : 0;
 }

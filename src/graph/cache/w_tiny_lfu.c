@@ -6,7 +6,7 @@
  * With sizes, a candidate must be asked for more often than all its victims together (aggregated
  * victims: Einziger, Eytan, Friedman, Manes 2021); a tie keeps what is there. An entry larger than
  * the window is a candidate at once; it may be refused. Every request, hit or miss, is counted.
- * The sketch has 8 bytes for each node; its counters are halved after `sample` requests a
+ * The sketch has 16 bytes for each node; its counters are halved after `sample` requests a
  * unit of capacity (in bytes: for each of the most entries held so far). Left open by the paper:
  * the window (1 %), the protected share of the main part (80 %), the sample (10). */
 #include "graph/cache/sketch.h"
@@ -14,7 +14,7 @@
 
 enum { WINDOW = 1, PROBATION, PROTECTED };
 enum { PARAMETER_WINDOW, PARAMETER_PROTECTED, PARAMETER_SAMPLE };
-enum { COUNTERS_A_NODE = 4, SAMPLE_LEAST = 16 };
+enum { SAMPLE_LEAST = 16 };
 
 static const struct cleave__cache_parameter parameters[] = {
     {"window", "share of the window", 0.01, 0, 1},
@@ -57,7 +57,7 @@ static void stop(struct cleave__cache *cache)
 static bool reserve(struct cleave__cache *cache, uint32_t nodes)
 {
     struct w_tiny_lfu *s = cache->state;
-    return cleave__sketch_reserve(&s->sketch, (uint64_t)nodes * COUNTERS_A_NODE);
+    return cleave__sketch_reserve(&s->sketch, nodes);
 }
 
 static uint64_t memory_bytes(const struct cleave__cache *cache)
@@ -83,6 +83,10 @@ static void move(struct cleave__cache *cache, uint32_t node, unsigned to)
 {
     struct w_tiny_lfu *s = cache->state;
     struct cleave__cache_node *n = &cache->nodes[node];
+    if (n->queue == to) {
+        cleave__cache_make_newest(cache, &s->list[to], 0, node);
+        return;
+    }
     if (n->queue)
         cleave__cache_unlink(cache, &s->list[n->queue], 0, node);
     n->queue = (uint8_t)to;
