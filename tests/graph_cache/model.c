@@ -347,14 +347,21 @@ static void lirs_hit(struct model *m, uint64_t key)
     lirs_bound(m);
 }
 
-static void lirs_admit(struct model *m, struct item item)
+static bool lirs_admit(struct model *m, struct item item)
 {
+    uint64_t size = cost(m, &item);
     int ghost = find(&m->c, item.key);
+    bool filling = used(m) + size <= lir_limit(m);
     if (ghost >= 0) {
         take(&m->c, ghost);
         take(&m->a, find(&m->a, item.key));
+    } else if (!filling && lir_cost(m) + size > m->options.capacity) {
+        append(&m->c, item);
+        lirs_push(m, item, 'G');
+        lirs_bound(m);
+        return false;
     }
-    while (used(m) + cost(m, &item) > m->options.capacity) {
+    while (used(m) + size > m->options.capacity) {
         if (!m->b.count)
             lirs_demote(m, lir_cost(m) - 1);
         struct item out = take(&m->b, 0);
@@ -365,13 +372,14 @@ static void lirs_admit(struct model *m, struct item item)
             append(&m->c, out);
         }
     }
-    if (ghost >= 0 || lir_cost(m) + cost(m, &item) <= lir_limit(m)) {
+    if (ghost >= 0 || filling) {
         lirs_push(m, item, 'L');
     } else {
         append(&m->b, item);
         lirs_push(m, item, 'H');
     }
     lirs_bound(m);
+    return true;
 }
 
 /* w-tiny-lfu: a window, b probation, c protected. */
@@ -451,12 +459,12 @@ static bool admit(struct model *m, struct item item)
 {
     if (is(m, "w-tiny-lfu"))
         return tiny_admit(m, item);
+    if (is(m, "lirs"))
+        return lirs_admit(m, item);
     if (is(m, "s3-fifo"))
         s3_admit(m, item);
     else if (is(m, "arc"))
         arc_admit(m, item);
-    else if (is(m, "lirs"))
-        lirs_admit(m, item);
     else
         simple_admit(m, item);
     return true;

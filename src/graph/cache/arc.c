@@ -93,7 +93,8 @@ static void bound_ghosts(struct cleave__cache *cache, uint64_t cost)
         drop_oldest(cache, B2);
 }
 
-static bool admit(struct cleave__cache *cache, uint32_t node, uint32_t recalled)
+static enum cleave__cache_verdict admit(struct cleave__cache *cache, uint32_t node,
+                                        uint32_t recalled)
 {
     struct arc *s = cache->state;
     uint64_t cost = cleave__cache_cost(cache, node);
@@ -105,7 +106,7 @@ static bool admit(struct cleave__cache *cache, uint32_t node, uint32_t recalled)
     /* A ghost that came back larger. */
     while (cost_of(s, T1) + cost_of(s, T2) + cost_of(s, B1) + cost_of(s, B2) > 2 * cache->capacity)
         drop_oldest(cache, s->list[B2].count ? B2 : B1);
-    return true;
+    return CLEAVE_CACHE_KEPT;
 }
 
 static void forget(struct cleave__cache *cache, uint32_t node)

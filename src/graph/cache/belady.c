@@ -82,7 +82,8 @@ static void hit(struct cleave__cache *cache, uint32_t node)
     sink(cache, cache->nodes[node].mark);
 }
 
-static bool admit(struct cleave__cache *cache, uint32_t node, uint32_t recalled)
+static enum cleave__cache_verdict admit(struct cleave__cache *cache, uint32_t node,
+                                        uint32_t recalled)
 {
     struct belady *s = cache->state;
     (void)recalled;
@@ -95,7 +96,7 @@ static bool admit(struct cleave__cache *cache, uint32_t node, uint32_t recalled)
     s->next[node] = next_use(cache);
     put_at(cache, s->count++, node);
     rise(cache, s->count - 1);
-    return true;
+    return CLEAVE_CACHE_KEPT;
 }
 
 static bool reserve(struct cleave__cache *cache, uint32_t nodes)

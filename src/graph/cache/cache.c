@@ -218,10 +218,11 @@ static bool admit(struct cleave__cache *cache, uint32_t node,
     n->value = entry->value;
     n->version = entry->version;
     n->mark = 0;
-    if (!cache->policy->admit(cache, node, recalled)) {
+    enum cleave__cache_verdict verdict = cache->policy->admit(cache, node, recalled);
+    if (verdict == CLEAVE_CACHE_REFUSED)
         cleave__cache_drop_ghost(cache, node);
+    if (verdict != CLEAVE_CACHE_KEPT)
         return false;
-    }
     n->resident = true;
     cache->used += cleave__cache_cost(cache, node);
     cache->counts.bytes += size;

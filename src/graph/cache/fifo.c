@@ -7,7 +7,8 @@ struct fifo {
     struct cleave__cache_list queue;
 };
 
-static bool admit(struct cleave__cache *cache, uint32_t node, uint32_t recalled)
+static enum cleave__cache_verdict admit(struct cleave__cache *cache, uint32_t node,
+                                        uint32_t recalled)
 {
     struct fifo *s = cache->state;
     (void)recalled;
@@ -18,7 +19,7 @@ static bool admit(struct cleave__cache *cache, uint32_t node, uint32_t recalled)
     }
     cache->nodes[node].queue = QUEUE;
     cleave__cache_push_newest(cache, &s->queue, 0, node);
-    return true;
+    return CLEAVE_CACHE_KEPT;
 }
 
 static void forget(struct cleave__cache *cache, uint32_t node)

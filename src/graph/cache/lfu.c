@@ -77,7 +77,8 @@ static void hit(struct cleave__cache *cache, uint32_t node)
     enter(cache, node, uses, after);
 }
 
-static bool admit(struct cleave__cache *cache, uint32_t node, uint32_t recalled)
+static enum cleave__cache_verdict admit(struct cleave__cache *cache, uint32_t node,
+                                        uint32_t recalled)
 {
     struct lfu *s = cache->state;
     (void)recalled;
@@ -88,7 +89,7 @@ static bool admit(struct cleave__cache *cache, uint32_t node, uint32_t recalled)
     }
     cache->nodes[node].queue = QUEUE;
     enter(cache, node, 1, 0);
-    return true;
+    return CLEAVE_CACHE_KEPT;
 }
 
 static bool reserve(struct cleave__cache *cache, uint32_t nodes)

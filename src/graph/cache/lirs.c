@@ -4,6 +4,10 @@
  * distance than the oldest LIR entry, and takes its place. Jiang and Zhang: LIRS, an efficient low
  * inter-reference recency set replacement policy, SIGMETRICS 2002.
  *
+ * While the cache fills, all are LIR. With sizes, a new key that does not fit beside the LIR
+ * entries is not kept but remembered in S, as if it had been evicted at once: no LIR entry makes
+ * way for it.
+ *
  * Invariants: the bottom of S is LIR, or S is empty; a HIR entry is in Q, and perhaps in S; a ghost
  * is in S and in the list of ghosts, oldest eviction first; LIR entries cost at most the capacity
  * less the HIR share. Left open by the paper: the HIR share (it uses 1 %) and a bound on S, whose
@@ -145,7 +149,7 @@ static void make_room(struct cleave__cache *cache, uint64_t cost)
 {
     struct lirs *s = cache->state;
     while (cache->used + cost > cache->capacity) {
-        if (!s->queue.count) { /* sizes alone: a LIR entry has to go */
+        if (!s->queue.count) { /* a LIR entry has to go: `cost` is a ghost's, come back */
             uint64_t limit = s->lir_limit;
             s->lir_limit = s->lir - 1;
             demote(cache);
@@ -155,21 +159,31 @@ static void make_room(struct cleave__cache *cache, uint64_t cost)
     }
 }
 
-static bool admit(struct cleave__cache *cache, uint32_t node, uint32_t recalled)
+static enum cleave__cache_verdict admit(struct cleave__cache *cache, uint32_t node,
+                                        uint32_t recalled)
 {
     struct lirs *s = cache->state;
+    struct cleave__cache_node *n = &cache->nodes[node];
     uint64_t cost = cleave__cache_cost(cache, node);
+    bool filling = cache->used + cost <= s->lir_limit;
+    if (!recalled && !filling && cost > cache->capacity - s->lir) {
+        n->queue = GHOST; /* S is not empty: its bottom is LIR */
+        cleave__cache_push_newest(cache, &s->ghosts, QUEUE, node);
+        top_of_stack(cache, node);
+        bound_stack(cache);
+        return CLEAVE_CACHE_REMEMBERED;
+    }
     make_room(cache, cost);
-    if (recalled || s->lir + cost <= s->lir_limit) {
+    if (recalled || filling) {
         become_lir(cache, node);
     } else {
-        cache->nodes[node].queue = HIR;
+        n->queue = HIR;
         cleave__cache_push_newest(cache, &s->queue, QUEUE, node);
         top_of_stack(cache, node);
         prune(cache);
     }
     bound_stack(cache);
-    return true;
+    return CLEAVE_CACHE_KEPT;
 }
 
 static void forget(struct cleave__cache *cache, uint32_t node)

@@ -13,7 +13,8 @@ static void hit(struct cleave__cache *cache, uint32_t node)
     cleave__cache_make_newest(cache, &s->queue, 0, node);
 }
 
-static bool admit(struct cleave__cache *cache, uint32_t node, uint32_t recalled)
+static enum cleave__cache_verdict admit(struct cleave__cache *cache, uint32_t node,
+                                        uint32_t recalled)
 {
     struct lru *s = cache->state;
     (void)recalled;
@@ -24,7 +25,7 @@ static bool admit(struct cleave__cache *cache, uint32_t node, uint32_t recalled)
     }
     cache->nodes[node].queue = QUEUE;
     cleave__cache_push_newest(cache, &s->queue, 0, node);
-    return true;
+    return CLEAVE_CACHE_KEPT;
 }
 
 static void forget(struct cleave__cache *cache, uint32_t node)

@@ -92,7 +92,8 @@ static uint32_t recall(struct cleave__cache *cache, uint32_t node)
     return MAIN;
 }
 
-static bool admit(struct cleave__cache *cache, uint32_t node, uint32_t recalled)
+static enum cleave__cache_verdict admit(struct cleave__cache *cache, uint32_t node,
+                                        uint32_t recalled)
 {
     struct s3_fifo *s = cache->state;
     while (cache->used + cleave__cache_cost(cache, node) > cache->capacity) {
@@ -103,7 +104,7 @@ static bool admit(struct cleave__cache *cache, uint32_t node, uint32_t recalled)
     }
     cache->nodes[node].queue = recalled ? MAIN : SMALL;
     cleave__cache_push_newest(cache, recalled ? &s->main : &s->small, 0, node);
-    return true;
+    return CLEAVE_CACHE_KEPT;
 }
 
 static void forget(struct cleave__cache *cache, uint32_t node)

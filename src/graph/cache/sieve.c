@@ -41,7 +41,8 @@ static void evict_one(struct cleave__cache *cache)
     cleave__cache_evict(cache, out);
 }
 
-static bool admit(struct cleave__cache *cache, uint32_t node, uint32_t recalled)
+static enum cleave__cache_verdict admit(struct cleave__cache *cache, uint32_t node,
+                                        uint32_t recalled)
 {
     struct sieve *s = cache->state;
     (void)recalled;
@@ -49,7 +50,7 @@ static bool admit(struct cleave__cache *cache, uint32_t node, uint32_t recalled)
         evict_one(cache);
     cache->nodes[node].queue = QUEUE;
     cleave__cache_push_newest(cache, &s->queue, 0, node);
-    return true;
+    return CLEAVE_CACHE_KEPT;
 }
 
 static bool check(const struct cleave__cache *cache, const char **why)

@@ -34,6 +34,12 @@ struct cleave__cache_slot {
     uint32_t node; /* 0: empty */
 };
 
+enum cleave__cache_verdict {
+    CLEAVE_CACHE_KEPT,
+    CLEAVE_CACHE_REFUSED,   /* and not linked */
+    CLEAVE_CACHE_REMEMBERED /* not kept; the node was linked as a ghost (and may have gone since) */
+};
+
 struct cleave__cache_policy {
     const char *name, *summary;
     const struct cleave__cache_parameter *parameters; /* ends with a row of zeroes; NULL: none */
@@ -42,9 +48,10 @@ struct cleave__cache_policy {
 
     /* Required. */
     /* Makes room for `node`, which is in the index but in no list and not counted, and links it.
-     * `recalled` is what `recall` said of it when it was a ghost; else 0. False: not kept, not
-     * linked. The node's cost is at most the capacity. Allocates nothing. */
-    bool (*admit)(struct cleave__cache *cache, uint32_t node, uint32_t recalled);
+     * `recalled` is what `recall` said of it when it was a ghost; else 0. The node's cost is at
+     * most the capacity. Allocates nothing. */
+    enum cleave__cache_verdict (*admit)(struct cleave__cache *cache, uint32_t node,
+                                        uint32_t recalled);
     /* Unlinks an entry that is invalidated. */
     void (*forget)(struct cleave__cache *cache, uint32_t node);
     bool (*check)(const struct cleave__cache *cache, const char **why);

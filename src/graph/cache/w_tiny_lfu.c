@@ -139,15 +139,16 @@ static bool wins(struct cleave__cache *cache, uint32_t node)
     return true;
 }
 
-static bool admit(struct cleave__cache *cache, uint32_t node, uint32_t recalled)
+static enum cleave__cache_verdict admit(struct cleave__cache *cache, uint32_t node,
+                                        uint32_t recalled)
 {
     struct w_tiny_lfu *s = cache->state;
     (void)recalled;
     if (cleave__cache_cost(cache, node) > s->window_limit) {
         if (!wins(cache, node))
-            return false;
+            return CLEAVE_CACHE_REFUSED;
         move(cache, node, PROBATION);
-        return true;
+        return CLEAVE_CACHE_KEPT;
     }
     move(cache, node, WINDOW);
     while (s->list[WINDOW].cost > s->window_limit) {
@@ -159,7 +160,7 @@ static bool admit(struct cleave__cache *cache, uint32_t node, uint32_t recalled)
             cleave__cache_evict(cache, candidate);
         }
     }
-    return true;
+    return CLEAVE_CACHE_KEPT;
 }
 
 static void forget(struct cleave__cache *cache, uint32_t node)
