@@ -1,4 +1,5 @@
-/* The slow, obviously right cache: every policy on arrays that are searched from end to end. */
+/* The slow, obviously right cache: every policy by its definition, on arrays that are searched from
+ * end to end. */
 #ifndef CLEAVE_TESTS_GRAPH_CACHE_MODEL_H
 #define CLEAVE_TESTS_GRAPH_CACHE_MODEL_H
 
@@ -22,7 +23,7 @@ struct shelf { /* oldest first */
 struct model {
     char policy[20];
     struct cleave__cache_options options;
-    struct shelf a, b, c, d; /* what they are: each policy in model.c */
+    struct shelf a, b, c, d; /* what they are: each policy in model/ */
     double target;           /* arc */
     int hand;                /* sieve: place in a; -1: none */
     uint64_t now, peak, sampled;
