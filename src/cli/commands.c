@@ -21,5 +21,6 @@ static const struct cleave_command tables[] = {
 const struct cleave_command cleave__commands[] = {
     {"tables", "shard a database by its query log", NULL, tables},
     {"partition", "divide a hypergraph into balanced blocks", cleave__command_partition, NULL},
+    {"cache", "eviction policies on a trace of requests", cleave__command_cache, NULL},
     {0},
 };
