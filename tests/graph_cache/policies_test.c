@@ -240,7 +240,7 @@ static const struct cleave__cache_policy *policy_called(const char *name)
 static bool least(struct property_source *source, void *context)
 {
     const struct cleave__cache_policy *belady = context;
-    unsigned trace[LONG], length = 1 + (unsigned)property_draw(source, TINY);
+    unsigned trace[LONG] = {0}, length = 1 + (unsigned)property_draw(source, TINY);
     unsigned keys = 1 + (unsigned)property_draw(source, 5);
     unsigned capacity = 1 + (unsigned)property_draw(source, 3);
     for (unsigned i = 0; i < length; i++)
@@ -251,7 +251,7 @@ static bool least(struct property_source *source, void *context)
 static bool bound(struct property_source *source, void *context)
 {
     const struct cleave__cache_policy *belady = context;
-    unsigned trace[LONG], length = 1 + (unsigned)property_draw(source, LONG - 1);
+    unsigned trace[LONG] = {0}, length = 1 + (unsigned)property_draw(source, LONG - 1);
     unsigned keys = 1 + (unsigned)property_draw(source, 60);
     uint64_t capacity = 1 + property_draw(source, 40);
     for (unsigned i = 0; i < length; i++)
