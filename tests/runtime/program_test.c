@@ -110,7 +110,7 @@ static bool agree(struct property_source *source, void *context)
      * processors, and threads. */
     if (!play(&program, &probe_transports[0], (struct cleave_runtime_options){0}, &first))
         return false;
-    struct cleave_node nodes[2] = {{.servers = 1, .bytes_per_s = 1000000}, {.servers = 2}};
+    struct cleave_host nodes[2] = {{.servers = 1, .bytes_per_s = 1000000}, {.servers = 2}};
     for (uint64_t shape = 1; shape < SHAPES; shape++) {
         struct cleave_runtime_options options = {.seed = shape};
         options.sim = (struct cleave_sim_options){

@@ -56,7 +56,7 @@ static void send_sized(struct probe *probe, struct cleave_context *context, cons
 static void service_and_queues(void **state)
 {
     (void)state;
-    struct cleave_node nodes[2] = {{.servers = 2}, {0}};
+    struct cleave_host nodes[2] = {{.servers = 2}, {0}};
     struct cleave_runtime *runtime =
         make((struct cleave_runtime_options){.sim = {.nodes = nodes, .node_count = 2}});
     struct probe_plan sink = {.receive = note_time};
@@ -87,7 +87,7 @@ static void links_and_delays(void **state)
 {
     (void)state;
     /* A message of 1,000 bytes takes 1 ms on this link. */
-    struct cleave_node nodes[2] = {{.bytes_per_s = 1000000}, {0}};
+    struct cleave_host nodes[2] = {{.bytes_per_s = 1000000}, {0}};
     struct cleave_sim_options sim = {
         .nodes = nodes, .node_count = 2, .remote = constant(5 * MS), .local = constant(MS / 2)};
     struct cleave_runtime *runtime = make((struct cleave_runtime_options){.sim = sim});
@@ -347,7 +347,7 @@ static struct tape play(uint64_t seed, enum cleave_plant plant, enum cleave_stat
     struct tape tape = {.in_order = true};
     struct cleave_fault faults[FAULTS];
     cleave__faults_draw(seed, 0, 40 * MS, NODES, faults, FAULTS);
-    struct cleave_node nodes[NODES] = {{1, 0}, {2, 20000000}, {0, 0}, {0, 1000000}};
+    struct cleave_host nodes[NODES] = {{1, 0}, {2, 20000000}, {0, 0}, {0, 1000000}};
     struct cleave_runtime_options options = {.transport = &cleave__sim,
                                              .seed = seed,
                                              .mailbox_most = seed % 3 ? 40 : 2,

@@ -39,8 +39,8 @@ struct cleave_fault {
     uint64_t extra_ns;               /* of slow */
 };
 
-/* All zeroes: as many processors as actors, no limit of the network. */
-struct cleave_node {
+/* What a node has. All zeroes: as many processors as actors, no limit of the network. */
+struct cleave_host {
     uint32_t servers;
     uint64_t bytes_per_s;
 };
@@ -72,7 +72,7 @@ void cleave__trace_encode(const struct cleave_trace_event *event,
 /* All zeroes: no delays. Arrays are borrowed as long as the runtime lives. */
 struct cleave_sim_options {
     struct cleave_distribution local, remote;
-    const struct cleave_node *nodes; /* of node 0, 1, ...; nodes beyond are all zeroes */
+    const struct cleave_host *nodes; /* of node 0, 1, ...; nodes beyond are all zeroes */
     uint32_t node_count;
     const struct cleave_fault *faults;
     size_t fault_count;

@@ -39,7 +39,7 @@ struct cleave__mail {
 };
 
 struct cleave__machine {
-    struct cleave_node limits;
+    struct cleave_host limits;
     uint32_t busy;                     /* processors */
     struct cleave__mail *ready, **end; /* actors that wait for one */
     uint64_t link_free_ns;
