@@ -18,7 +18,8 @@ static const struct argp_option options[] = {
      "Predicted execution (times such as 2ms, lognormal:1ms,0.5; docs/simulation.md):", 5},
     {"simulate", KEY_SIMULATE, 0, 0,
      "Play the later transactions on simulated nodes under each scheme: throughput and latency", 5},
-    {"connections", KEY_CLIENTS, "N", 0, "Clients, each with a transaction at a time (16 a shard)", 5},
+    {"connections", KEY_CLIENTS, "N", 0, "Clients, each with a transaction at a time (16 a shard)",
+     5},
     {"simulated", KEY_SIMULATED, "N", 0, "Transactions to play, repeated as need be (10000)", 5},
     {"node-processors", KEY_NODE_PROCESSORS, "N", 0, "Of each node; 0: no limit (4)", 5},
     {"node-bandwidth", KEY_NODE_BANDWIDTH, "BYTES", 0,
@@ -51,7 +52,8 @@ static error_t parse(int key, char *value, struct argp_state *state)
         a->simulate = true;
         return 0;
     case KEY_CLIENTS:
-        a->clients = (uint32_t)cleave__option_integer(state, "--connections", value, 1, CLIENTS_MOST);
+        a->clients =
+            (uint32_t)cleave__option_integer(state, "--connections", value, 1, CLIENTS_MOST);
         break;
     case KEY_SIMULATED:
         a->transactions =

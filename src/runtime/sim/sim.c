@@ -158,7 +158,7 @@ static enum cleave_status run(void *state, uint64_t until_ns,
 {
     struct cleave__world *world = state;
     struct cleave_runtime *runtime = world->runtime;
-    enum { LOOK_EVERY = 4096 };
+    enum { LOOK_EVERY = 4096, REPORT_EVERY = LOOK_EVERY * 64 };
     start_actors(world);
     for (uint64_t n = 1;; n++) {
         cleave__world_agenda(world);
@@ -189,7 +189,7 @@ static enum cleave_status run(void *state, uint64_t until_ns,
         if (progress && n % LOOK_EVERY == 0) {
             if (progress->stop && *progress->stop)
                 return cleave_error_set(error, CLEAVE_INTERRUPTED, "stopped");
-            if (progress->report)
+            if (progress->report && n % REPORT_EVERY == 0)
                 progress->report(progress->context, "simulating", n, 0);
         }
     }
