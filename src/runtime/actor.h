@@ -104,7 +104,8 @@ bool cleave__context_cancel(struct cleave_context *context, uint64_t timer);
  * `receive` saves and sends takes effect together. */
 void cleave__context_save(struct cleave_context *context, const void *bytes, size_t length);
 /* Work that takes time: on sim the actor is busy that much longer, and what it sends from here on
- * leaves later. Elsewhere work takes the time it takes, and this does nothing. */
+ * leaves later (at most CLEAVE_DISTRIBUTION_MOST_NS a turn, 11.5 days). Elsewhere work takes the
+ * time it takes, and this does nothing. */
 void cleave__context_spend(struct cleave_context *context, uint64_t ns);
 /* Ends the run, in good order: nothing more is received; what is on its way stays there. */
 void cleave__context_end(struct cleave_context *context);

@@ -320,8 +320,9 @@ void cleave__context_save(struct cleave_context *context, const void *bytes, siz
 
 void cleave__context_spend(struct cleave_context *context, uint64_t ns)
 {
-    if (context->runtime->transport->virtual_time && ns <= CLEAVE_DISTRIBUTION_MOST_NS)
-        context->spent_ns += ns;
+    uint64_t most_ns = CLEAVE_DISTRIBUTION_MOST_NS - context->spent_ns;
+    if (context->runtime->transport->virtual_time)
+        context->spent_ns += ns < most_ns ? ns : most_ns;
 }
 
 void cleave__context_end(struct cleave_context *context)

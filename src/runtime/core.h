@@ -26,25 +26,27 @@ struct cleave__parked {
 };
 
 struct cleave__actor {
-    uint32_t number, node, mailbox_most;
-    char *name;
+    /* What every message needs, on one cache line. */
+    uint32_t number, mailbox_most;
     const struct cleave_actor_ops *ops; /* NULL: the outside, number 0 */
-    const void *argument;
-    void *self; /* NULL while crashed */
-    bool started;
-    struct cleave_distribution service;
-    uint64_t service_per_byte_ps;
-
+    void *self;                         /* NULL while crashed */
+    void *mail;                         /* the transport's */
     struct cleave__channels channels;
+    uint32_t parked; /* messages in the outbox, which is spread over the channels */
+    bool started;
+
+    struct cleave_actor_stats stats;
     struct cleave__tickets requests, timers;
     uint64_t last_number;  /* of a request (times 2, plus 1 if it has a timeout) or timer */
     uint64_t crash_number; /* last_number at the last crash: older answers are late */
-    uint32_t parked;       /* messages in the outbox, which is spread over the channels */
-    CLEAVE_VECTOR(uint32_t) blocked; /* peers with some, in the order they were found full */
+    CLEAVE_VECTOR(uint32_t) blocked; /* peers with parked messages, as they were found full */
     struct cleave_random random;
     CLEAVE_VECTOR(uint8_t) saved;
-    struct cleave_actor_stats stats;
-    void *mail; /* the transport's */
+    uint32_t node;
+    char *name;
+    const void *argument;
+    struct cleave_distribution service;
+    uint64_t service_per_byte_ps;
 };
 
 struct cleave_context {

@@ -216,6 +216,13 @@ static void send_too_much(struct probe *probe, struct cleave_context *context,
     cleave__context_send(context, 1, 1, &byte, (1 << 24) + 1);
 }
 
+static void wait_for_ever(struct probe *probe, struct cleave_context *context,
+                          const struct cleave_message *message)
+{
+    (void)probe, (void)message;
+    cleave__context_timer(context, UINT64_MAX, 1);
+}
+
 static struct cleave_runtime *one(const struct probe_transport *t, probe_receive *receive)
 {
     static struct probe_plan plan;
@@ -235,6 +242,8 @@ static void misuse_is_told(void **state)
                "probe 1 sends to actor 77, which does not exist");
         expect(one(t, give_up), CLEAVE_UNSUPPORTED, "probe 1: no more");
         expect(one(t, send_too_much), CLEAVE_LIMIT, "a message has at most");
+        if (t->ops == &cleave__sim)
+            expect(one(t, wait_for_ever), CLEAVE_LIMIT, "the simulated clock runs out");
         struct cleave_runtime *runtime = probe_runtime(t, (struct cleave_runtime_options){0});
         struct cleave_error error;
         assert_int_equal(cleave__runtime_post(runtime, 1, 1, NULL, 0, &error), CLEAVE_BAD_ARGUMENT);

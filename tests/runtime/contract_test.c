@@ -367,6 +367,39 @@ static void bounded_by_the_clock(void **state)
     }
 }
 
+static void end_now_and_then(struct probe *probe, struct cleave_context *context,
+                             const struct cleave_message *message)
+{
+    receive_in_order(probe, context, message);
+    if (probe->last_of[message->sender] % 50 == 0)
+        cleave__context_end(context);
+}
+
+/* Ended in between, nothing is lost or doubled: the next run goes on from there. */
+static void ends_and_goes_on(void **state)
+{
+    (void)state;
+    EACH(t)
+    {
+        struct cleave_runtime *runtime =
+            probe_runtime(t, (struct cleave_runtime_options){.mailbox_most = 7, .batch = 3});
+        struct probe_plan sink = {.receive = end_now_and_then};
+        struct probe_plan sources = {.start = send_many, .count = 400};
+        sources.peer = probe_spawn(runtime, &sink, NULL);
+        for (int i = 0; i < 3; i++)
+            probe_spawn(runtime, &sources, NULL);
+        unsigned runs = 0;
+        const uint64_t all = 3 * (400 * 401 / 2);
+        for (; probe_state(runtime, sources.peer)->sum < all && runs < 100; runs++)
+            probe_run_well(runtime);
+        assert_int_equal(probe_state(runtime, sources.peer)->sum, all);
+        assert_int_equal(probe_state(runtime, sources.peer)->wrong, 0);
+        assert_true(runs > 10);
+        probe_run_well(runtime);
+        cleave__runtime_free(runtime);
+    }
+}
+
 /* ---- a ring of ten thousand ---- */
 
 static void hand_on(struct probe *probe, struct cleave_context *context,
@@ -409,10 +442,15 @@ static void ten_thousand(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(order_and_pressure),        cmocka_unit_test(one_long_turn),
-        cmocka_unit_test(posts_wait_outside),        cmocka_unit_test(questions_both_ways),
-        cmocka_unit_test(timeouts_and_late_answers), cmocka_unit_test(timers_and_end),
-        cmocka_unit_test(bounded_by_the_clock),      cmocka_unit_test(ten_thousand),
+        cmocka_unit_test(order_and_pressure),
+        cmocka_unit_test(one_long_turn),
+        cmocka_unit_test(posts_wait_outside),
+        cmocka_unit_test(questions_both_ways),
+        cmocka_unit_test(timeouts_and_late_answers),
+        cmocka_unit_test(timers_and_end),
+        cmocka_unit_test(bounded_by_the_clock),
+        cmocka_unit_test(ends_and_goes_on),
+        cmocka_unit_test(ten_thousand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

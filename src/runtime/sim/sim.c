@@ -137,6 +137,9 @@ static void happen(struct cleave__world *world)
         cleave__world_idle(world, mail);
 }
 
+/* Beyond it, sums of times might overflow. */
+#define CLOCK_MOST_NS (UINT64_MAX / 4)
+
 /* First turns, in order of spawning, each holding a processor even if none is free. */
 static void start_actors(struct cleave__world *world)
 {
@@ -179,6 +182,11 @@ static enum cleave_status run(void *state, uint64_t until_ns,
         if (until_ns && at_ns > until_ns) {
             if (world->now_ns < until_ns)
                 world->now_ns = until_ns;
+            return CLEAVE_OK;
+        }
+        if (at_ns > CLOCK_MOST_NS) {
+            cleave__runtime_fail(runtime, CLEAVE_LIMIT,
+                                 "the simulated clock runs out after 146 years");
             return CLEAVE_OK;
         }
         world->now_ns = at_ns;
