@@ -135,7 +135,7 @@ static bool may_send(struct cleave_context *context, uint32_t receiver, const vo
                      size_t length)
 {
     struct cleave_runtime *runtime = context->runtime;
-    if (cleave__runtime_over(runtime))
+    if (cleave__runtime_failed(runtime))
         return false;
     if (receiver == 0 || receiver >= runtime->actors.count)
         cleave__runtime_fail(runtime, CLEAVE_BAD_ARGUMENT,
@@ -287,7 +287,7 @@ void cleave__context_answer(struct cleave_context *context, struct cleave_promis
 uint64_t cleave__context_timer(struct cleave_context *context, uint64_t delay_ns, uint64_t tag)
 {
     uint64_t number = 0;
-    if (!cleave__runtime_over(context->runtime) &&
+    if (!cleave__runtime_failed(context->runtime) &&
         !set_timer(context, delay_ns, tag, false, &number)) {
         cleave__runtime_no_memory(context->runtime);
         return 0;

@@ -78,10 +78,16 @@ struct cleave_runtime {
 /* The run ends with this error, unless another came first. */
 void cleave__runtime_fail(struct cleave_runtime *runtime, enum cleave_status status,
                           const char *format, ...) CLEAVE_PRINTF(3, 4);
+/* What is sent from now on leads nowhere. (When an actor ends the run, turns under way go on to
+ * their end, and what they send is there in the next run.) */
+static inline bool cleave__runtime_failed(struct cleave_runtime *runtime)
+{
+    return atomic_load_explicit(&runtime->failed, memory_order_relaxed);
+}
 /* Whether the run is to end now. */
 static inline bool cleave__runtime_over(struct cleave_runtime *runtime)
 {
-    return atomic_load_explicit(&runtime->failed, memory_order_relaxed) ||
+    return cleave__runtime_failed(runtime) ||
            atomic_load_explicit(&runtime->ending, memory_order_relaxed);
 }
 /* The first turn of the context's actor; nothing if it had one. */
@@ -107,8 +113,11 @@ void cleave__timer_write(struct cleave_runtime *runtime, uint32_t actor, uint64_
 /* Nothing can run: whether that is an end or a fault (a cycle of full mailboxes, a request without
  * an answer), which then becomes the run's failure. */
 void cleave__runtime_settle(struct cleave_runtime *runtime);
-/* Only the cycles. True if there is one. */
+/* Only the cycles, while nobody has a turn. True if there is one. */
 bool cleave__runtime_find_cycle(struct cleave_runtime *runtime);
+
+/* The run ends with the names along the cycle of full mailboxes that `first` is on. */
+void cleave__runtime_fail_cycle(struct cleave_runtime *runtime, struct cleave__actor *first);
 
 static inline uint64_t cleave__now_ns(struct cleave_context *context)
 {

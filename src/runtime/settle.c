@@ -14,8 +14,7 @@ static struct cleave__actor *next_of(const struct cleave_runtime *runtime,
     return actor->blocked.count ? runtime->actors.data[actor->blocked.data[0]] : NULL;
 }
 
-/* Names along the cycle that `first` is on. */
-static void fail_cycle(struct cleave_runtime *runtime, struct cleave__actor *first)
+void cleave__runtime_fail_cycle(struct cleave_runtime *runtime, struct cleave__actor *first)
 {
     char text[300];
     size_t length = 0;
@@ -48,7 +47,7 @@ bool cleave__runtime_find_cycle(struct cleave_runtime *runtime)
             }
         }
         if (fast) {
-            fail_cycle(runtime, fast);
+            cleave__runtime_fail_cycle(runtime, fast);
             return true;
         }
     }

@@ -110,7 +110,7 @@ static void cycles_are_named(void **state)
     (void)state;
     EACH(t)
     {
-        expect(flood(t, 3, 2), CLEAVE_CORRUPT, "-> bob -> ");
+        expect(flood(t, 3, 2), CLEAVE_CORRUPT, "waits for room in the next one's mailbox");
         expect(flood(t, 2, 20), CLEAVE_CORRUPT, "waits for room");
         expect(flood(t, 1, 9), CLEAVE_CORRUPT, "ann -> ann");
     }
@@ -133,7 +133,30 @@ static void cycles_under_a_timer(void **state)
         static const struct probe_plan waiting = {.start = wait_long};
         struct cleave_runtime *runtime = flood(t, 3, 2);
         probe_spawn(runtime, &waiting, NULL);
-        expect(runtime, CLEAVE_CORRUPT, "-> cay -> ");
+        expect(runtime, CLEAVE_CORRUPT, "waits for room");
+    }
+}
+
+/* Nor do others that never end. */
+static void go_on_for_ever(struct probe *probe, struct cleave_context *context,
+                           const struct cleave_message *message)
+{
+    (void)message;
+    cleave__context_send(context, probe->plan->peer, 1, NULL, 0);
+}
+
+static void cycles_beside_others(void **state)
+{
+    (void)state;
+    EACH(t)
+    {
+        struct probe_plan busy[2] = {{.receive = go_on_for_ever, .peer = 5},
+                                     {.receive = go_on_for_ever, .peer = 4}};
+        struct cleave_runtime *runtime = flood(t, 3, 2);
+        for (uint32_t i = 0; i < 2; i++)
+            assert_int_equal(probe_spawn(runtime, &busy[i], NULL), 4 + i);
+        assert_int_equal(cleave__runtime_post(runtime, 4, 1, NULL, 0, NULL), CLEAVE_OK);
+        expect(runtime, CLEAVE_CORRUPT, "stuck: ");
     }
 }
 
@@ -325,8 +348,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(planted_bugs_are_seen), cmocka_unit_test(cycles_are_named),
-        cmocka_unit_test(cycles_under_a_timer),  cmocka_unit_test(answers_are_counted),
-        cmocka_unit_test(misuse_is_told),        cmocka_unit_test(memory_runs_out),
+        cmocka_unit_test(cycles_under_a_timer),  cmocka_unit_test(cycles_beside_others),
+        cmocka_unit_test(answers_are_counted),   cmocka_unit_test(misuse_is_told),
+        cmocka_unit_test(memory_runs_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

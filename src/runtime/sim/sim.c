@@ -161,7 +161,7 @@ static enum cleave_status run(void *state, uint64_t until_ns,
 {
     struct cleave__world *world = state;
     struct cleave_runtime *runtime = world->runtime;
-    enum { LOOK_EVERY = 4096, REPORT_EVERY = LOOK_EVERY * 64 };
+    enum { LOOK_EVERY = 4096, REPORT_EVERY = LOOK_EVERY * 64, STUCK_EVERY = LOOK_EVERY * 16 };
     start_actors(world);
     for (uint64_t n = 1;; n++) {
         cleave__world_agenda(world);
@@ -194,6 +194,12 @@ static enum cleave_status run(void *state, uint64_t until_ns,
             fire(world);
         else
             happen(world);
+        if (n % STUCK_EVERY == 0) {
+            /* Others may go on for ever; with the agenda empty, who is parked has met full
+             * mailboxes. */
+            cleave__world_agenda(world);
+            cleave__runtime_find_cycle(runtime);
+        }
         if (progress && n % LOOK_EVERY == 0) {
             if (progress->stop && *progress->stop)
                 return cleave_error_set(error, CLEAVE_INTERRUPTED, "stopped");

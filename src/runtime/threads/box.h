@@ -29,8 +29,9 @@ struct cleave__box {
     CLEAVE_VECTOR(uint32_t) waiters; /* actors that met it full */
     uint64_t woken;                  /* of those that ever waited */
     bool scheduled;
-    bool asleep; /* with parked messages, until woken */
-    bool woke;   /* woken while it had a turn: not to sleep */
+    bool asleep;     /* with parked messages, until woken */
+    bool woke;       /* woken while it had a turn: not to sleep */
+    uint64_t sleeps; /* so far */
     /* of whoever runs the actor */
     struct cleave__bytes current;
     size_t at;

@@ -35,6 +35,7 @@ struct cleave__crew {
     _Alignas(128) atomic_uint active;
     _Alignas(128) atomic_uint idle; /* workers that wait */
     atomic_ullong next_timer_ns;    /* UINT64_MAX: none */
+    atomic_ullong next_stuck_ns;    /* when to look for cycles again */
 
     _Alignas(128) pthread_mutex_t lock;
     pthread_cond_t change;
@@ -62,6 +63,10 @@ enum cleave__offer cleave__crew_offer(struct cleave_context *context,
 void cleave__crew_fire(struct cleave__crew *crew, struct cleave__worker *worker, uint32_t actor,
                        uint64_t number);
 void cleave__crew_turn(struct cleave__worker *worker, struct cleave__box *box);
+
+/* stuck.c */
+/* Any thread. A cycle of full mailboxes ends the run. O(actors). */
+void cleave__crew_find_stuck(struct cleave__crew *crew);
 
 /* threads.c */
 uint64_t cleave__crew_now_ns(void *state);

@@ -146,6 +146,8 @@ static bool fire_due(struct cleave__crew *crew, struct cleave__worker *worker, u
 
 /* ---- workers ---- */
 
+enum { STUCK_EVERY_NS = 100000000 };
+
 static void end_run(struct cleave__crew *crew)
 {
     crew->ended = true;
@@ -202,13 +204,18 @@ static void wait_for_change(struct cleave__crew *crew, uint64_t now_ns)
     atomic_fetch_sub(&crew->idle, 1);
 }
 
-/* Now and then between turns: timers, the clock's bound, a wish to stop. True if the run is over.
+/* Now and then between turns: timers, the clock's bound, a wish to stop, actors that are stuck.
+ * True if the run is over.
  */
 static bool look_around(struct cleave__worker *worker, uint32_t caller)
 {
     struct cleave__crew *crew = worker->crew;
     const struct cleave_progress *progress = crew->progress;
     uint64_t now_ns = cleave__crew_now_ns(crew);
+    unsigned long long stuck_ns = atomic_load_explicit(&crew->next_stuck_ns, memory_order_relaxed);
+    if (now_ns >= stuck_ns &&
+        atomic_compare_exchange_strong(&crew->next_stuck_ns, &stuck_ns, now_ns + STUCK_EVERY_NS))
+        cleave__crew_find_stuck(crew);
     bool over = cleave__runtime_over(crew->runtime);
     if (over || progress || crew->until_ns ||
         atomic_load_explicit(&crew->next_timer_ns, memory_order_relaxed) <= now_ns) {
@@ -267,6 +274,7 @@ static enum cleave_status run(void *state, uint64_t until_ns,
     crew->ended = crew->interrupted = false;
     crew->until_ns = until_ns;
     crew->progress = progress;
+    atomic_store(&crew->next_stuck_ns, cleave__crew_now_ns(crew) + STUCK_EVERY_NS);
     start_actors(crew);
     cleave__pool_run(crew->pool, crew->worker_count, work, crew);
     if (crew->interrupted)

@@ -105,6 +105,7 @@ static void end_turn(struct cleave__worker *worker, struct cleave__box *box)
         again = box->woke;
         box->woke = false;
         box->asleep = !again;
+        box->sleeps += !again;
     } else {
         again = box->left > 0 || box->incoming_messages > 0;
         box->scheduled = again;
