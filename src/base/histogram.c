@@ -26,13 +26,16 @@ static uint64_t middle_of(unsigned row, unsigned column)
 
 void cleave__histogram_free(struct cleave_histogram *histogram)
 {
-    for (unsigned r = 0; r < ROWS; r++)
+    for (unsigned r = 0; histogram->row && r < ROWS; r++)
         free(histogram->row[r]);
+    free(histogram->row);
     *histogram = (struct cleave_histogram){0};
 }
 
 static bool need_row(struct cleave_histogram *histogram, unsigned row)
 {
+    if (!histogram->row && !(histogram->row = calloc(ROWS, sizeof *histogram->row)))
+        return false;
     if (!histogram->row[row])
         histogram->row[row] = calloc(COLUMNS, sizeof *histogram->row[row]);
     return histogram->row[row] != NULL;
@@ -98,7 +101,7 @@ uint64_t cleave__histogram_quantile(const struct cleave_histogram *histogram, do
     uint64_t rank = (uint64_t)exact; /* how many may lie below the answer */
     rank += (double)rank < exact;
     uint64_t passed = 0;
-    for (unsigned r = 0; r < ROWS; r++) {
+    for (unsigned r = 0; histogram->row && r < ROWS; r++) {
         for (unsigned c = 0; histogram->row[r] && c < COLUMNS; c++) {
             passed += histogram->row[r][c];
             if (passed < rank || histogram->row[r][c] == 0)
@@ -120,13 +123,13 @@ double cleave__histogram_mean(const struct cleave_histogram *histogram)
 static bool holds(const struct cleave_histogram *histogram, uint64_t value)
 {
     unsigned row = row_of(value);
-    return histogram->row[row] && histogram->row[row][column_of(value, row)] > 0;
+    return histogram->row && histogram->row[row] && histogram->row[row][column_of(value, row)] > 0;
 }
 
 bool cleave__histogram_check(const struct cleave_histogram *histogram)
 {
     uint64_t count = 0;
-    for (unsigned r = 0; r < ROWS; r++) {
+    for (unsigned r = 0; histogram->row && r < ROWS; r++) {
         for (unsigned c = 0; histogram->row[r] && c < COLUMNS; c++)
             count += histogram->row[r][c];
     }

@@ -2,8 +2,9 @@
  *
  * Values below 128 have a bucket each; from there every power of two is cut into 64 equal buckets,
  * so that a bucket's middle is within 0.8 % of any value in it. All of uint64_t fits. Buckets come
- * 64 at a time (512 bytes) when first needed: a histogram of a narrow range is small. Adding is
- * O(1), a quantile O(buckets). Not thread safe: one a thread, merged at the end.
+ * 64 at a time (512 bytes) when first needed: a histogram of a narrow range is small, an empty one
+ * has five words. Adding is O(1), a quantile O(buckets). Not thread safe: one a thread, merged at
+ * the end.
  *
  * Invariant: the buckets' counts add up to `count`; `low` and `high` are values that occurred. */
 #ifndef CLEAVE_BASE_HISTOGRAM_H
@@ -18,7 +19,7 @@ enum { CLEAVE_HISTOGRAM_ROWS = 59, CLEAVE_HISTOGRAM_COLUMNS = 64 };
 struct cleave_histogram {
     uint64_t count, low, high; /* `low` and `high` mean nothing while `count` is 0 */
     uint64_t sum;              /* of the values; stays at UINT64_MAX once it gets there */
-    uint64_t *row[CLEAVE_HISTOGRAM_ROWS]; /* [64] each; NULL: all zero */
+    uint64_t **row;            /* [CLEAVE_HISTOGRAM_ROWS], [64] each; NULL: all zero */
 };
 
 void cleave__histogram_free(struct cleave_histogram *histogram);

@@ -119,7 +119,7 @@ enum cleave_status cleave__runtime_new(const struct cleave_runtime_options *opti
         runtime->options.threads = 1;
     if (!runtime->options.batch)
         runtime->options.batch = 64;
-    runtime->measures = options->measure || options->transport->virtual_time;
+    runtime->measures = (options->measure || options->transport->virtual_time) && !options->lean;
     pthread_mutex_init(&runtime->lock, NULL);
     enum cleave_status status = runtime->transport->open(runtime, &runtime->state, error);
     if (!status)

@@ -7,9 +7,16 @@
 
 struct cleave_simulation cleave__simulation_usual(uint32_t shards)
 {
-    enum { CLIENTS_A_SHARD = 16, CLIENTS_MOST = 1024, US = 1000 };
-    uint32_t clients =
-        shards < CLIENTS_MOST / CLIENTS_A_SHARD ? shards * CLIENTS_A_SHARD : CLIENTS_MOST;
+    /* Bounds for many shards: half a kilobyte a connection, some microseconds a part. */
+    enum { CLIENTS_A_SHARD = 16, CLIENTS_MOST = 1024, CONNECTIONS_MOST = 1 << 17, US = 1000 };
+    enum { TRANSACTIONS = 10000, PARTS_MOST = 1 << 20 };
+    uint32_t clients = CLIENTS_A_SHARD * shards, transactions = TRANSACTIONS;
+    if (clients > CLIENTS_MOST)
+        clients = CLIENTS_MOST;
+    if (clients > CONNECTIONS_MOST / shards)
+        clients = CONNECTIONS_MOST / shards;
+    if (transactions > PARTS_MOST / shards)
+        transactions = PARTS_MOST / shards;
     return (struct cleave_simulation){
         .clients = clients,
         .processors = 4,
@@ -17,7 +24,7 @@ struct cleave_simulation cleave__simulation_usual(uint32_t shards)
         .work = {.kind = CLEAVE_CONSTANT, .low_ns = 100 * US},
         .flush = {.kind = CLEAVE_CONSTANT, .low_ns = 200 * US},
         .network = {.kind = CLEAVE_LOGNORMAL, .low_ns = 200 * US, .shape = 0.5},
-        .transactions = 10000};
+        .transactions = transactions};
 }
 
 /* Everything one simulation needs, to be freed together. */
@@ -110,7 +117,8 @@ enum cleave_status cleave__simulate(const struct cleave_plan *plan,
         play.seats[c] = (struct cleave__seat){&play.cluster, c};
     for (uint32_t s = 0; !status && s < plan->shards; s++)
         play.hosts[s] = (struct cleave_host){simulation->processors, simulation->bytes_per_s};
-    struct cleave_runtime_options options = {.transport = &cleave__sim, .seed = simulation->seed};
+    struct cleave_runtime_options options = {
+        .transport = &cleave__sim, .seed = simulation->seed, .lean = true};
     options.sim.remote = simulation->network;
     options.sim.nodes = play.hosts;
     options.sim.node_count = plan->shards;

@@ -44,8 +44,9 @@ struct cleave_simulated {
     double busiest;        /* the share of time that the busiest node's processors worked */
 };
 
-/* The usual: 16 clients a shard, 4 processors, 1 Gbit/s, 100 us an access, 200 us a flush, and
- * lognormal delays of 200 us. */
+/* The usual: 16 clients a shard, 4 processors, 1 Gbit/s, 100 us an access, 200 us a flush,
+ * lognormal delays of 200 us, 10,000 transactions; with many shards fewer clients and transactions,
+ * so that it stays within some hundred megabytes and seconds. */
 struct cleave_simulation cleave__simulation_usual(uint32_t shards);
 
 enum cleave_status cleave__simulate(const struct cleave_plan *plan,
