@@ -1,5 +1,7 @@
 #include "cli/tables_simulate.h"
 
+#include <string.h>
+
 enum {
     KEY_SIMULATE = 0x5000,
     KEY_SIMULATED,
@@ -22,9 +24,10 @@ static const struct argp_option options[] = {
      "Clients, each with a transaction at a time (16 a shard; fewer with many shards)", 5},
     {"simulated", KEY_SIMULATED, "N", 0,
      "Transactions to play, repeated as need be (10000; fewer with many shards)", 5},
-    {"node-processors", KEY_NODE_PROCESSORS, "N", 0, "Of each node; 0: no limit (4)", 5},
-    {"node-bandwidth", KEY_NODE_BANDWIDTH, "BYTES", 0,
-     "A second, that a node can send; 0: no limit (125000000)", 5},
+    {"node-processors", KEY_NODE_PROCESSORS, "N[,N...]", 0,
+     "Of each node, or of the first, second, ... (the last goes for the rest); 0: no limit (4)", 5},
+    {"node-bandwidth", KEY_NODE_BANDWIDTH, "BYTES[,BYTES...]", 0,
+     "A second, that a node can send, likewise; 0: no limit (125000000)", 5},
     {"work", KEY_WORK, "TIME", 0, "Processor time of an access (100us)", 5},
     {"flush", KEY_FLUSH, "TIME", 0, "Of a log flush: one a commit, one a prepare (200us)", 5},
     {"network", KEY_NETWORK, "TIME", 0, "Delay between machines (lognormal:200us,0.5)", 5},
@@ -45,6 +48,14 @@ static void read_times(struct argp_state *state, const char *option, const char 
     *given = true;
 }
 
+/* Room for one more entry of a list by node. */
+static uint32_t list_slot(struct argp_state *state, const char *option, uint32_t *count)
+{
+    if (*count == CLEAVE_SHARDS_MAX)
+        argp_error(state, "%s: more than %d nodes", option, CLEAVE_SHARDS_MAX);
+    return (*count)++;
+}
+
 static error_t parse(int key, char *value, struct argp_state *state)
 {
     struct cleave_simulate_arguments *a = state->input;
@@ -61,14 +72,26 @@ static error_t parse(int key, char *value, struct argp_state *state)
             (uint64_t)cleave__option_integer(state, "--simulated", value, 1, 1000000000);
         break;
     case KEY_NODE_PROCESSORS:
-        a->given.processors =
-            (uint32_t)cleave__option_integer(state, "--node-processors", value, 0, PROCESSORS_MOST);
-        a->has_processors = true;
+        a->processor_count = 0;
+        for (char *save, *word = strtok_r(value, ",", &save); word;
+             word = strtok_r(NULL, ",", &save)) {
+            uint32_t slot = list_slot(state, "--node-processors", &a->processor_count);
+            a->processors[slot] = (uint32_t)cleave__option_integer(state, "--node-processors", word,
+                                                                   0, PROCESSORS_MOST);
+        }
+        if (a->processor_count == 0)
+            argp_error(state, "--node-processors: a number, or numbers with commas between");
         break;
     case KEY_NODE_BANDWIDTH:
-        a->given.bytes_per_s =
-            (uint64_t)cleave__option_real(state, "--node-bandwidth", value, 0, 1e15);
-        a->has_bandwidth = true;
+        a->bandwidth_count = 0;
+        for (char *save, *word = strtok_r(value, ",", &save); word;
+             word = strtok_r(NULL, ",", &save)) {
+            uint32_t slot = list_slot(state, "--node-bandwidth", &a->bandwidth_count);
+            a->bandwidth[slot] =
+                (uint64_t)cleave__option_real(state, "--node-bandwidth", word, 0, 1e15);
+        }
+        if (a->bandwidth_count == 0)
+            argp_error(state, "--node-bandwidth: a number, or numbers with commas between");
         break;
     case KEY_WORK:
         read_times(state, "--work", value, &a->given.work, &a->has_work);
@@ -88,7 +111,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
 
 const struct argp cleave__tables_simulate_argp = {options, parse, NULL, NULL, NULL, NULL, NULL};
 
-static struct cleave_simulation settle(const struct cleave_simulate_arguments *a, uint32_t shards,
+static struct cleave_simulation settle(struct cleave_simulate_arguments *a, uint32_t shards,
                                        uint64_t seed)
 {
     struct cleave_simulation simulation = cleave__simulation_usual(shards);
@@ -97,10 +120,18 @@ static struct cleave_simulation settle(const struct cleave_simulate_arguments *a
         simulation.clients = a->clients;
     if (a->transactions)
         simulation.transactions = a->transactions;
-    if (a->has_processors)
-        simulation.processors = a->given.processors;
-    if (a->has_bandwidth)
-        simulation.bytes_per_s = a->given.bytes_per_s;
+    /* Each list goes on with its last entry, or the usual if it has none. */
+    for (uint32_t s = 0; s < shards; s++) {
+        a->hosts[s] = (struct cleave_host){simulation.processors, simulation.bytes_per_s};
+        if (a->processor_count)
+            a->hosts[s].servers =
+                a->processors[s < a->processor_count ? s : a->processor_count - 1];
+        if (a->bandwidth_count)
+            a->hosts[s].bytes_per_s =
+                a->bandwidth[s < a->bandwidth_count ? s : a->bandwidth_count - 1];
+    }
+    simulation.hosts = a->hosts;
+    simulation.host_count = shards;
     if (a->has_work)
         simulation.work = a->given.work;
     if (a->has_flush)
@@ -110,7 +141,7 @@ static struct cleave_simulation settle(const struct cleave_simulate_arguments *a
     return simulation;
 }
 
-enum cleave_status cleave__tables_simulate(const struct cleave_simulate_arguments *arguments,
+enum cleave_status cleave__tables_simulate(struct cleave_simulate_arguments *arguments,
                                            const struct cleave_case *kase,
                                            const struct cleave_comparison *comparison,
                                            uint64_t seed, const struct cleave_progress *progress,

@@ -11,7 +11,11 @@ struct cleave_simulate_arguments {
     bool simulate;
     uint32_t clients; /* 0: not given */
     uint64_t transactions;
-    bool has_processors, has_bandwidth, has_work, has_flush, has_network;
+    uint32_t processors[CLEAVE_SHARDS_MAX], processor_count; /* by node; count 0: not given */
+    uint64_t bandwidth[CLEAVE_SHARDS_MAX];
+    uint32_t bandwidth_count;
+    struct cleave_host hosts[CLEAVE_SHARDS_MAX]; /* both, put together */
+    bool has_work, has_flush, has_network;
     struct cleave_simulation given;
 };
 
@@ -19,7 +23,7 @@ extern const struct argp cleave__tables_simulate_argp;
 
 /* Plays the later part of the workload (the training part, if there is none) under each scheme of
  * the comparison into `out` [result_count]. */
-enum cleave_status cleave__tables_simulate(const struct cleave_simulate_arguments *arguments,
+enum cleave_status cleave__tables_simulate(struct cleave_simulate_arguments *arguments,
                                            const struct cleave_case *kase,
                                            const struct cleave_comparison *comparison,
                                            uint64_t seed, const struct cleave_progress *progress,

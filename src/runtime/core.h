@@ -116,8 +116,11 @@ void cleave__runtime_settle(struct cleave_runtime *runtime);
 /* Only the cycles, while nobody has a turn. True if there is one. */
 bool cleave__runtime_find_cycle(struct cleave_runtime *runtime);
 
-/* The run ends with the names along the cycle of full mailboxes that `first` is on. */
-void cleave__runtime_fail_cycle(struct cleave_runtime *runtime, struct cleave__actor *first);
+/* The run ends with the names along a cycle of full mailboxes, of which the first
+ * CLEAVE__CYCLE_TOLD are given (one more than are told). */
+enum { CLEAVE__CYCLE_TOLD = 9 };
+void cleave__runtime_fail_cycle(struct cleave_runtime *runtime, const uint32_t *actors,
+                                size_t count);
 
 static inline uint64_t cleave__now_ns(struct cleave_context *context)
 {

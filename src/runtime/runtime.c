@@ -106,6 +106,7 @@ static enum cleave_status add_actor(struct cleave_runtime *runtime,
 enum cleave_status cleave__runtime_new(const struct cleave_runtime_options *options,
                                        struct cleave_runtime **out, struct cleave_error *error)
 {
+    assert(options->transport);
     struct cleave_runtime *runtime = calloc(1, sizeof *runtime);
     if (!runtime)
         return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for the runtime");
@@ -140,6 +141,7 @@ enum cleave_status cleave__runtime_spawn(struct cleave_runtime *runtime,
                                          struct cleave_error *error)
 {
     static const struct cleave_spawn_options plain = {0};
+    assert(ops->create && ops->destroy && ops->receive);
     if (runtime->actors.count >= UINT32_MAX / 2)
         return cleave_error_set(error, CLEAVE_LIMIT, "too many actors");
     enum cleave_status status =

@@ -14,23 +14,18 @@ static struct cleave__actor *next_of(const struct cleave_runtime *runtime,
     return actor->blocked.count ? runtime->actors.data[actor->blocked.data[0]] : NULL;
 }
 
-void cleave__runtime_fail_cycle(struct cleave_runtime *runtime, struct cleave__actor *first)
+void cleave__runtime_fail_cycle(struct cleave_runtime *runtime, const uint32_t *actors,
+                                size_t count)
 {
-    char text[300];
+    char text[350];
     size_t length = 0;
-    struct cleave__actor *at = first;
-    do {
-        int more = snprintf(text + length, sizeof text - length, "%s -> ", at->name);
-        if (more < 0 || length + (size_t)more >= sizeof text - 8) {
-            length += (size_t)snprintf(text + length, sizeof text - length, "... -> ");
-            break;
-        }
-        length += (size_t)more;
-        at = next_of(runtime, at);
-    } while (at != first);
+    for (size_t i = 0; i < count && i < CLEAVE__CYCLE_TOLD - 1; i++)
+        length += (size_t)snprintf(text + length, sizeof text - length, "%.30s -> ",
+                                   runtime->actors.data[actors[i]]->name);
     cleave__runtime_fail(runtime, CLEAVE_CORRUPT,
-                         "stuck: each waits for room in the next one's mailbox: %s%s", text,
-                         first->name);
+                         "stuck: each waits for room in the next one's mailbox: %s%s%.30s", text,
+                         count > CLEAVE__CYCLE_TOLD - 1 ? "... -> " : "",
+                         runtime->actors.data[actors[0]]->name);
 }
 
 bool cleave__runtime_find_cycle(struct cleave_runtime *runtime)
@@ -47,7 +42,14 @@ bool cleave__runtime_find_cycle(struct cleave_runtime *runtime)
             }
         }
         if (fast) {
-            cleave__runtime_fail_cycle(runtime, fast);
+            uint32_t members[CLEAVE__CYCLE_TOLD];
+            size_t length = 0;
+            slow = fast;
+            do {
+                members[length++] = fast->number;
+                fast = next_of(runtime, fast);
+            } while (fast != slow && length < CLEAVE__CYCLE_TOLD);
+            cleave__runtime_fail_cycle(runtime, members, length);
             return true;
         }
     }

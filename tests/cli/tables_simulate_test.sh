@@ -29,6 +29,8 @@ sed '/"seconds"/d' out | cmp -s - one || fail "other figures for the same seed"
 python3 -c 'import json; print(json.load(open("out"))["schemes"][0]["simulated"]["tx_per_s"])' >usual
 expect 0 "${tpcc[@]}" --json --node-processors 1
 json "S['SH']['tx_per_s'] < 0.5 * $(cat usual)"
+expect 0 "${tpcc[@]}" --json --node-processors 4,4,4,1
+json "S['SH']['tx_per_s'] < 0.8 * $(cat usual) and S['SH']['busiest'] > 0.9"
 expect 0 "${tpcc[@]}" --json --node-bandwidth 1e6
 json "S['SH']['tx_per_s'] < 0.5 * $(cat usual)"
 printf '# one way\n1ms\n2ms\n' >delays
@@ -44,7 +46,7 @@ expect 0 "${tpcc[@]}" --json
 grep -q simulated out && fail "simulated without being asked"
 
 for bad in "--network fast" "--work 5" "--flush pareto:1ms" "--network empirical:nowhere" \
-    "--connections 0" "--simulated 0" "--node-processors -1" "--node-bandwidth x"; do
+    "--connections 0" "--simulated 0" "--node-processors -1" "--node-processors 4,x" "--node-bandwidth ," "--node-bandwidth x"; do
     read -r option value <<<"$bad"
     expect 2 "${tpcc[@]}" "$option" "$value"
     expect_line "${option}" err

@@ -1,4 +1,6 @@
 /* Faults on demand: when they begin and end, crashes, and a plan of them drawn from a seed. */
+#include <assert.h>
+
 #include "runtime/sim/world.h"
 
 enum cleave_status cleave__world_plan_faults(struct cleave__world *world,
@@ -143,6 +145,7 @@ void cleave__faults_draw(uint64_t seed, unsigned kinds, uint64_t horizon_ns, uin
                          struct cleave_fault *faults, size_t count)
 {
     struct cleave_random random;
+    assert(node_count > 0);
     cleave__random_seed(&random, seed);
     for (size_t i = 0; i < count; i++) {
         struct cleave_fault *fault = &faults[i];

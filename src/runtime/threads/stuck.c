@@ -66,7 +66,12 @@ void cleave__crew_find_stuck(struct cleave__crew *crew)
             at = looks[at].next;
         }
         if (at && walk[at] == a && still_there(runtime, looks, at)) {
-            cleave__runtime_fail_cycle(runtime, runtime->actors.data[at]);
+            uint32_t members[CLEAVE__CYCLE_TOLD];
+            size_t length = 0;
+            for (uint32_t next = at; length < CLEAVE__CYCLE_TOLD && (!length || next != at);
+                 next = looks[next].next)
+                members[length++] = next;
+            cleave__runtime_fail_cycle(runtime, members, length);
             break;
         }
     }

@@ -82,7 +82,7 @@ static enum cleave_status sum_up(const struct play *play, struct cleave_simulate
             busy_ns +=
                 cleave__runtime_stats(play->runtime, cleave__backend_of(&play->cluster, s, c))
                     ->busy_ns;
-        uint32_t processors = simulation->processors ? simulation->processors : simulation->clients;
+        uint32_t processors = play->hosts[s].servers ? play->hosts[s].servers : simulation->clients;
         double share = elapsed_s > 0 ? (double)busy_ns * 1e-9 / elapsed_s / processors : 0;
         sum.busiest = share > sum.busiest ? share : sum.busiest;
     }
@@ -116,7 +116,10 @@ enum cleave_status cleave__simulate(const struct cleave_plan *plan,
     for (uint32_t c = 0; !status && c < simulation->clients; c++)
         play.seats[c] = (struct cleave__seat){&play.cluster, c};
     for (uint32_t s = 0; !status && s < plan->shards; s++)
-        play.hosts[s] = (struct cleave_host){simulation->processors, simulation->bytes_per_s};
+        play.hosts[s] =
+            simulation->host_count == 0
+                ? (struct cleave_host){simulation->processors, simulation->bytes_per_s}
+                : simulation->hosts[s < simulation->host_count ? s : simulation->host_count - 1];
     struct cleave_runtime_options options = {
         .transport = &cleave__sim, .seed = simulation->seed, .lean = true};
     options.sim.remote = simulation->network;

@@ -24,10 +24,14 @@
 
 #include "cleave/progress.h"
 #include "runtime/distribution.h"
+#include "runtime/sim/options.h"
 #include "tables/serve/plan.h"
 
 struct cleave_simulation {
-    uint32_t clients;                   /* at least 1 */
+    uint32_t clients; /* at least 1 */
+    /* Unequal nodes: those beyond the list are like its last one. None: as the next two say. */
+    uint32_t host_count;
+    const struct cleave_host *hosts;
     uint32_t processors;                /* of a node; 0: one for each client */
     uint64_t bytes_per_s;               /* a node's outgoing link; 0: no limit */
     struct cleave_distribution work;    /* processor time of an access */
