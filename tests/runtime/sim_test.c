@@ -411,7 +411,7 @@ static bool repeats(struct property_source *source, void *context)
                (unsigned long long)seed, (unsigned long long)first.events,
                (unsigned long long)second.events, (unsigned long long)first.digest,
                (unsigned long long)second.digest, (unsigned long long)other.digest, first.in_order);
-    return status[1] == status[0] && first.in_order && first.events > 50 &&
+    return status[1] == status[0] && first.in_order && first.events > 0 &&
            first.digest == second.digest && first.events == second.events &&
            (status[2] || other.digest != first.digest);
 }
