@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/tables.h"
+#include "cli/tables_simulate.h"
 #include "report/json.h"
 #include "report/report.h"
 
@@ -15,6 +16,8 @@ struct arguments {
     struct cleave_tables_arguments tables;
     const struct cleave_scheme *schemes[SCHEMES_MAX];
     uint32_t scheme_count;
+    struct cleave_simulate_arguments simulate;
+    struct cleave_simulated simulated[SCHEMES_MAX]; /* by scheme, if asked for */
 };
 
 static const struct argp_option options[] = {
@@ -30,7 +33,8 @@ static error_t parse(int key, char *value, struct argp_state *state)
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &a->tables;
         state->child_inputs[1] = &a->tables;
-        state->child_inputs[2] = &a->tables.common;
+        state->child_inputs[2] = &a->simulate;
+        state->child_inputs[3] = &a->tables.common;
         return 0;
     case KEY_SCHEMES:
         for (char *save, *name = strtok_r(value, ",", &save); name;
@@ -99,15 +103,28 @@ static const struct cleave_report_column columns[] = {
      .decimals = 1},
     {.key = "lookup_bytes", .title = "lookup", .unit = "B", .type = CLEAVE_REPORT_INTEGER},
     {.key = "seconds", .title = "seconds", .type = CLEAVE_REPORT_REAL, .decimals = 2},
+    /* with --simulate */
+    {.key = "simulated.tx_per_s", .title = "tx/s", .type = CLEAVE_REPORT_REAL, .decimals = 0},
+    {.key = "simulated.p50_ms",
+     .title = "p50",
+     .unit = "ms",
+     .type = CLEAVE_REPORT_REAL,
+     .decimals = 2},
+    {.key = "simulated.p99_ms",
+     .title = "p99",
+     .unit = "ms",
+     .type = CLEAVE_REPORT_REAL,
+     .decimals = 2},
 };
-enum { COLUMNS = sizeof columns / sizeof *columns };
+enum { COLUMNS = sizeof columns / sizeof *columns, SIMULATED_COLUMNS = 3 };
 
 static double share(uint64_t part, uint64_t whole)
 {
     return whole ? (double)part / (double)whole : 0;
 }
 
-static bool fill_row(struct cleave_report *report, const struct cleave_scheme_result *result)
+static bool fill_row(struct cleave_report *report, const struct cleave_scheme_result *result,
+                     const struct cleave_simulated *simulated)
 {
     const struct cleave_evaluation *e = &result->evaluation;
     const struct cleave_count *judge = e->held_out.transactions ? &e->held_out : &e->train;
@@ -125,6 +142,11 @@ static bool fill_row(struct cleave_report *report, const struct cleave_scheme_re
     cleave__report_real(report, c++, e->bottleneck);
     cleave__report_integer(report, c++, (int64_t)e->lookup_bytes);
     cleave__report_real(report, c++, result->seconds);
+    if (simulated) {
+        cleave__report_real(report, c++, simulated->tx_per_s);
+        cleave__report_real(report, c++, simulated->p50_ms);
+        cleave__report_real(report, c++, simulated->p99_ms);
+    }
     return ok;
 }
 
@@ -175,10 +197,12 @@ static enum cleave_status print_table(const struct arguments *a, const struct cl
                                       struct cleave_error *error)
 {
     struct cleave_report report;
-    cleave__report_init(&report, columns, COLUMNS);
+    cleave__report_init(&report, columns,
+                        a->simulate.simulate ? COLUMNS : COLUMNS - SIMULATED_COLUMNS);
     enum cleave_status status = CLEAVE_OK;
     for (uint32_t r = 0; r < comparison->result_count && !status; r++) {
-        if (!fill_row(&report, &comparison->results[r]))
+        if (!fill_row(&report, &comparison->results[r],
+                      a->simulate.simulate ? &a->simulated[r] : NULL))
             status = cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for the table");
     }
     if (!status && a->tables.common.csv) {
@@ -217,7 +241,8 @@ static enum cleave_status print_table(const struct arguments *a, const struct cl
     return status;
 }
 
-static json_t *scheme_json(const struct cleave_scheme_result *result)
+static json_t *scheme_json(const struct cleave_scheme_result *result,
+                           const struct cleave_simulated *simulated)
 {
     const struct cleave_evaluation *e = &result->evaluation;
     json_t *imbalance = json_object();
@@ -236,6 +261,18 @@ static json_t *scheme_json(const struct cleave_scheme_result *result)
     json_object_set_new(scheme, "lookup_bytes", json_integer((json_int_t)e->lookup_bytes));
     json_object_set_new(scheme, "seconds", cleave__json_real(result->seconds));
     json_object_set_new(scheme, "notes", cleave__json_text(result->notes, strlen(result->notes)));
+    if (simulated) {
+        json_t *played = json_object();
+        json_object_set_new(played, "tx_per_s", cleave__json_real(simulated->tx_per_s));
+        json_object_set_new(played, "p50_ms", cleave__json_real(simulated->p50_ms));
+        json_object_set_new(played, "p99_ms", cleave__json_real(simulated->p99_ms));
+        json_object_set_new(played, "busiest", cleave__json_real(simulated->busiest));
+        json_object_set_new(played, "transactions",
+                            json_integer((json_int_t)simulated->transactions));
+        json_object_set_new(played, "distributed",
+                            json_integer((json_int_t)simulated->distributed));
+        json_object_set_new(scheme, "simulated", played);
+    }
     return scheme;
 }
 
@@ -255,7 +292,8 @@ static enum cleave_status print_json(const struct arguments *a, const struct cle
         json_pack("{s:I}", "transactions", (json_int_t)kase->held_out.transactions));
     json_object_set_new(root, "trace", cleave__tables_describe_json(kase));
     for (uint32_t r = 0; r < comparison->result_count; r++) {
-        json_t *scheme = scheme_json(&comparison->results[r]);
+        json_t *scheme =
+            scheme_json(&comparison->results[r], a->simulate.simulate ? &a->simulated[r] : NULL);
         char text[300];
         if (remark(comparison, r, text, sizeof text))
             json_object_set_new(scheme, "remark", json_string(text));
@@ -276,6 +314,7 @@ int cleave__command_tables_compare(int argc, char **argv)
 {
     struct argp_child children[] = {{cleave__tables_source_argp(), 0, NULL, 0},
                                     {&cleave__tables_steer_argp, 0, NULL, 0},
+                                    {&cleave__tables_simulate_argp, 0, NULL, 0},
                                     {&cleave__options_argp, 0, "Common:", 9},
                                     {0}};
     const struct argp argp = {
@@ -301,12 +340,17 @@ int cleave__command_tables_compare(int argc, char **argv)
         return cleave__command_fail(&error);
     status = cleave__compare(kase, a.schemes, a.scheme_count, a.tables.shards, a.tables.common.seed,
                              &a.tables.steer, &terminal.progress, &comparison, &error);
+    bool compared = !status;
+    if (compared && a.simulate.simulate)
+        status = cleave__tables_simulate(&a.simulate, kase, &comparison, a.tables.common.seed,
+                                         &terminal.progress, a.simulated, &error);
     cleave__terminal_clear(&terminal);
-    if (!status) {
+    if (!status)
         status = a.tables.common.json ? print_json(&a, kase, &comparison, &error)
                                       : print_table(&a, kase, &comparison, &error);
+    if (compared)
         cleave__comparison_free(&comparison);
-    }
+    cleave__tables_simulate_free(&a.simulate);
     cleave__case_free(kase);
     cleave__arena_free(&a.tables.arena);
     return status ? cleave__command_fail(&error) : CLEAVE_EXIT_OK;

@@ -12,8 +12,8 @@
 #ifndef CLEAVE_TABLES_ROUTE_INTEGER_MAP_H
 #define CLEAVE_TABLES_ROUTE_INTEGER_MAP_H
 
+#include "base/bytes.h"
 #include "cleave/status.h"
-#include "tables/route/bytes.h"
 
 enum cleave_integer_form {
     CLEAVE_FORM_EMPTY,

@@ -6,8 +6,8 @@
 #ifndef CLEAVE_TABLES_ROUTE_TUPLE_MAP_H
 #define CLEAVE_TABLES_ROUTE_TUPLE_MAP_H
 
+#include "base/bytes.h"
 #include "cleave/status.h"
-#include "tables/route/bytes.h"
 #include "tables/sql/value.h"
 
 struct cleave_tuple_map {

@@ -2,8 +2,8 @@
  *
  * Both fail stickily: after a failed allocation or a short read every later call does nothing and
  * reads give 0, so that callers test `failed` once, at the end of a piece. */
-#ifndef CLEAVE_TABLES_ROUTE_BYTES_H
-#define CLEAVE_TABLES_ROUTE_BYTES_H
+#ifndef CLEAVE_BASE_BYTES_H
+#define CLEAVE_BASE_BYTES_H
 
 #include <endian.h>
 #include <stdbool.h>

@@ -1,0 +1,61 @@
+/* Predicted execution: a workload played on simulated nodes, one a shard, in virtual time.
+ *
+ * Clients in closed loop: each has one transaction under way and begins the next when it is
+ * answered; client c of C plays transactions c, c + C, c + 2C, ... Each has a connection of its own
+ * to every node, served by a backend of its own there; a node's backends share its processors and
+ * its link, as PostgreSQL's processes do. A transaction goes to one of its parts, which
+ * coordinates:
+ *
+ * - one part: its accesses, and a log flush if it writes;
+ * - several, reading: the parts work side by side, then the answer;
+ * - several, writing: two-phase commit. Each part works and flushes its log to prepare; when all
+ *   are prepared the coordinator flushes its decision, all commit with a flush each, and when all
+ *   have said so the client is answered.
+ *
+ * Work and flushes hold a processor of the node while they last.
+ *
+ * Left out: locks, and so waiting for other transactions and aborts; caches; failures. Lock times
+ * grow with a transaction's duration, so distributed transactions are rather flattered. A request
+ * or answer carries 100 bytes an access and 64 besides.
+ *
+ * The same seed gives the same figures on every machine. Memory: shards x clients backends. */
+#ifndef CLEAVE_TABLES_SERVE_SIMULATE_H
+#define CLEAVE_TABLES_SERVE_SIMULATE_H
+
+#include "cleave/progress.h"
+#include "runtime/distribution.h"
+#include "runtime/sim/options.h"
+#include "tables/serve/plan.h"
+
+struct cleave_simulation {
+    uint32_t clients; /* at least 1 */
+    /* Unequal nodes: those beyond the list are like its last one. None: as the next two say. */
+    uint32_t host_count;
+    const struct cleave_host *hosts;
+    uint32_t processors;                /* of a node; 0: one for each client */
+    uint64_t bytes_per_s;               /* a node's outgoing link; 0: no limit */
+    struct cleave_distribution work;    /* processor time of an access */
+    struct cleave_distribution flush;   /* and of a log flush */
+    struct cleave_distribution network; /* delay of a message between machines */
+    uint64_t transactions;              /* to play; the plan is repeated as need be. 0: once */
+    uint64_t seed;
+};
+
+struct cleave_simulated {
+    uint64_t transactions, distributed;
+    double tx_per_s;
+    double p50_ms, p99_ms; /* from a client's request to its answer */
+    double busiest;        /* the share of time that the busiest node's processors worked */
+};
+
+/* The usual: 16 clients a shard, 4 processors, 1 Gbit/s, 100 us an access, 200 us a flush,
+ * lognormal delays of 200 us, 10,000 transactions; with many shards fewer clients and transactions,
+ * so that it stays within some hundred megabytes and seconds. */
+struct cleave_simulation cleave__simulation_usual(uint32_t shards);
+
+enum cleave_status cleave__simulate(const struct cleave_plan *plan,
+                                    const struct cleave_simulation *simulation,
+                                    const struct cleave_progress *progress,
+                                    struct cleave_simulated *out, struct cleave_error *error);
+
+#endif

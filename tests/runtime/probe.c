@@ -1,0 +1,86 @@
+#include "probe.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static enum cleave_status create(const void *argument, void **self, struct cleave_error *error)
+{
+    struct probe *probe = calloc(1, sizeof *probe);
+    if (!probe)
+        return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for a probe");
+    probe->plan = argument;
+    *self = probe;
+    return CLEAVE_OK;
+}
+
+static void receive(void *self, struct cleave_context *context,
+                    const struct cleave_message *message)
+{
+    struct probe *probe = self;
+    probe->got[message->sort]++;
+    if (probe->plan->receive)
+        probe->plan->receive(probe, context, message);
+}
+
+static void start(void *self, struct cleave_context *context, const uint8_t *saved, size_t length)
+{
+    struct probe *probe = self;
+    if (probe->plan->start)
+        probe->plan->start(probe, context, saved, length);
+}
+
+const struct cleave_actor_ops probe_ops = {"probe", create, free, receive, start};
+
+const struct probe_transport probe_transports[] = {{"sim", &cleave__sim, 0, false},
+                                                   {"sim, checksums", &cleave__sim, 0, true},
+                                                   {"threads, 1", &cleave__threads, 1, false},
+                                                   {"threads, 3", &cleave__threads, 3, true}};
+const unsigned probe_transport_count = sizeof probe_transports / sizeof *probe_transports;
+
+struct cleave_runtime *probe_runtime(const struct probe_transport *transport,
+                                     struct cleave_runtime_options options)
+{
+    struct cleave_runtime *runtime = NULL;
+    struct cleave_error error;
+    options.transport = transport->ops;
+    options.threads = transport->threads;
+    options.checksums = transport->checksums;
+    options.sim.check_always = options.plant == CLEAVE_PLANT_NOTHING; /* it would see first */
+    if (cleave__runtime_new(&options, &runtime, &error))
+        fail_msg("%s: %s", transport->name, error.message);
+    return runtime;
+}
+
+uint32_t probe_spawn(struct cleave_runtime *runtime, const struct probe_plan *plan,
+                     const struct cleave_spawn_options *options)
+{
+    uint32_t actor = 0;
+    struct cleave_error error;
+    if (cleave__runtime_spawn(runtime, &probe_ops, plan, options, &actor, &error))
+        fail_msg("%s", error.message);
+    return actor;
+}
+
+enum cleave_status probe_run(struct cleave_runtime *runtime, struct cleave_error *error)
+{
+    enum cleave_status status = cleave__runtime_run(runtime, 0, NULL, error);
+    if (!status && !cleave__runtime_check(runtime))
+        fail_msg("a check fails after the run");
+    return status;
+}
+
+void probe_run_well(struct cleave_runtime *runtime)
+{
+    struct cleave_error error;
+    if (probe_run(runtime, &error))
+        fail_msg("%s", error.message);
+}
+
+struct probe *probe_state(struct cleave_runtime *runtime, uint32_t actor)
+{
+    return cleave__runtime_state(runtime, actor);
+}
