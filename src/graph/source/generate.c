@@ -8,8 +8,8 @@
 static const struct cleave__generator generators[] = {
     {"communities", "users in equal communities, the seed's main graph",
      "users, communities, degree, local", cleave__draw_communities},
-    {"graphshard", "the same by the name of the seed's lab, which it equals to the byte",
-     "users, communities, degree, local", cleave__draw_communities},
+    {"graphshard", "the same, by the name of the seed's lab", "users, communities, degree, local",
+     cleave__draw_communities},
     {"uneven", "communities of given sizes", "sizes, degree, local", cleave__draw_uneven},
     {"hub", "a few users whom everybody follows", "users, degree, hubs, to-hubs", cleave__draw_hub},
     {"hidden", "communities, with ids shuffled and labels withheld",
