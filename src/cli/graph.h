@@ -37,6 +37,7 @@ enum cleave_graph_axis {
 struct cleave_graph_arguments {
     struct cleave_options common;
     bool sweeps; /* set by the command: options may have several values */
+    bool seeds;  /* --seeds was given */
     const char *edges, *labels;
     bool undirected;
     const struct cleave__generator *generator;

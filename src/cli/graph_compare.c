@@ -359,15 +359,17 @@ static enum cleave_status print_table(struct output *o, struct cleave_error *err
 static enum cleave_status draw(struct output *o, struct cleave_error *error)
 {
     struct cleave__output file;
-    char title[200];
+    char title[200], y_title[60];
     const struct cleave_graph_arguments *a = &o->a->graph;
     snprintf(title, sizeof title, "%s, %" PRIu64 " hops",
              a->generator ? a->generator->name : a->edges,
              a->axis[CLEAVE_AXIS_HOPS].value[0].whole);
     o->plot.title = title;
     o->plot.x_title = a->axis[o->x_axis].name;
-    o->plot.y_title = columns[o->a->y].key;
-    cleave__plot_unite(&o->plot);
+    snprintf(y_title, sizeof y_title, "%s", columns[o->a->y].key);
+    for (char *c = y_title; *c; c++)
+        *c = *c == '_' || *c == '.' ? ' ' : *c;
+    o->plot.y_title = y_title;
     enum cleave_status status = cleave__output_open(&file, o->a->plot, error);
     if (status)
         return status;

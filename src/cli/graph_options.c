@@ -49,9 +49,8 @@ void cleave__graph_defaults(struct cleave_graph_arguments *arguments)
 
 void cleave__graph_settle(struct cleave_graph_arguments *arguments)
 {
-    struct cleave_sweep *seed = &arguments->axis[CLEAVE_AXIS_SEED];
-    if (seed->count == 1 && seed->value[0].whole == defaults[CLEAVE_AXIS_SEED].value[0].whole)
-        seed->value[0].whole = arguments->common.seed;
+    if (!arguments->seeds)
+        arguments->axis[CLEAVE_AXIS_SEED].value[0].whole = arguments->common.seed;
 }
 
 uint64_t cleave__graph_now(const struct cleave_graph_arguments *arguments,
@@ -143,6 +142,7 @@ static error_t parse_axis(struct cleave_graph_arguments *a, int key, char *value
     if (key < KEY_AXIS || i >= CLEAVE_GRAPH_AXES)
         return ARGP_ERR_UNKNOWN;
     cleave__sweep_parse(state, &a->axis[i], value);
+    a->seeds = a->seeds || i == CLEAVE_AXIS_SEED;
     if (!a->sweeps && a->axis[i].count > 1)
         argp_error(state, "--%s: one value only here; cleave graph compare takes several",
                    a->axis[i].name);

@@ -51,25 +51,22 @@ bool cleave__plot_add(struct cleave_plot *plot, const char *series, double x, do
     return CLEAVE_PUSH(&plot->series.data[i].points, (struct cleave_plot_point){x, y});
 }
 
-void cleave__plot_unite(struct cleave_plot *plot)
+/* Who has the same points as one before. Points are sorted. */
+static void unite(struct cleave_plot *plot)
 {
-    size_t kept = 0;
     for (size_t i = 0; i < plot->series.count; i++) {
         struct cleave_plot_series *s = &plot->series.data[i];
-        bool again = false;
-        for (size_t j = 0; j < kept && !again; j++) {
+        s->like = i;
+        for (size_t j = 0; j < i && s->like == i; j++) {
             const struct cleave_plot_series *other = &plot->series.data[j];
-            again = other->points.count == s->points.count;
-            for (size_t p = 0; again && p < s->points.count; p++)
-                again = s->points.data[p].x == other->points.data[p].x &&
-                        s->points.data[p].y == other->points.data[p].y;
+            bool same = other->points.count == s->points.count;
+            for (size_t p = 0; same && p < s->points.count; p++)
+                same = s->points.data[p].x == other->points.data[p].x &&
+                       s->points.data[p].y == other->points.data[p].y;
+            if (same)
+                s->like = other->like;
         }
-        if (again)
-            CLEAVE_VECTOR_FREE(&s->points);
-        else
-            plot->series.data[kept++] = *s;
     }
-    plot->series.count = kept;
 }
 
 /* The step of ticks: 1, 2 or 5 times a power of ten, about six of them. */
@@ -175,22 +172,42 @@ static int compare(const void *a, const void *b)
     return p->x != q->x ? (p->x > q->x) - (p->x < q->x) : (p->y > q->y) - (p->y < q->y);
 }
 
-static void put_series(FILE *out, const struct cleave_plot_series *s, size_t number,
-                       const struct scale *x, const struct scale *y)
+/* `place`: its row in the legend; `number`: of its line among those drawn. */
+static void put_series(FILE *out, const struct cleave_plot_series *s, bool drawn, size_t place,
+                       size_t number, const struct scale *x, const struct scale *y)
 {
     const char *colour = colours[number % COLOURS];
-    fprintf(out, "<g stroke=\"%s\" fill=\"%s\">\n<path class=\"line\" d=\"", colour, colour);
-    for (size_t i = 0; i < s->points.count; i++)
-        fprintf(out, "%c%.2f %.2f", i ? 'L' : 'M', on_page(x, s->points.data[i].x),
-                on_page(y, s->points.data[i].y));
-    fputs("\"/>\n", out);
-    for (size_t i = 0; i < s->points.count; i++)
+    fprintf(out, "<g stroke=\"%s\" fill=\"%s\">\n", colour, colour);
+    if (drawn) {
+        fputs("<path class=\"line\" d=\"", out);
+        for (size_t i = 0; i < s->points.count; i++)
+            fprintf(out, "%c%.2f %.2f", i ? 'L' : 'M', on_page(x, s->points.data[i].x),
+                    on_page(y, s->points.data[i].y));
+        fputs("\"/>\n", out);
+    }
+    for (size_t i = 0; drawn && i < s->points.count; i++)
         put_marker(out, number, on_page(x, s->points.data[i].x), on_page(y, s->points.data[i].y));
-    double at = TOP + 6 + (double)number * LEGEND_STEP;
+    double at = TOP + 6 + (double)place * LEGEND_STEP;
     fprintf(out, "<path class=\"line\" d=\"M%.2f %.2fh24\"/>\n", x->to + 18, at);
     put_marker(out, number, x->to + 30, at);
     fputs("</g>\n", out);
     put_label(out, x->to + 50, at + 4, "start", "", s->name);
+}
+
+/* The lines, and a legend in which those that share a line stand together. */
+static void put_lines(FILE *out, const struct cleave_plot *plot, const struct scale *x,
+                      const struct scale *y)
+{
+    size_t place = 0, number = 0;
+    for (size_t i = 0; i < plot->series.count; i++) {
+        if (plot->series.data[i].like != i)
+            continue;
+        for (size_t j = i; j < plot->series.count; j++) {
+            if (plot->series.data[j].like == i)
+                put_series(out, &plot->series.data[j], j == i, place++, number, x, y);
+        }
+        number++;
+    }
 }
 
 enum cleave_status cleave__plot_write(struct cleave_plot *plot, FILE *out,
@@ -209,6 +226,7 @@ enum cleave_status cleave__plot_write(struct cleave_plot *plot, FILE *out,
     }
     if (!isfinite(low_x))
         return cleave_error_set(error, CLEAVE_BAD_ARGUMENT, "nothing to draw");
+    unite(plot);
     double legend = TOP + 30 + (double)plot->series.count * LEGEND_STEP;
     double height = legend > HEIGHT ? legend : HEIGHT;
     struct scale x = fit(low_x, high_x, LEFT, WIDTH - RIGHT);
@@ -222,8 +240,7 @@ enum cleave_status cleave__plot_write(struct cleave_plot *plot, FILE *out,
             "fill=\"#fff\"/>\n",
             WIDTH, height);
     put_axes(out, plot, &x, &y);
-    for (size_t i = 0; i < plot->series.count; i++)
-        put_series(out, &plot->series.data[i], i, &x, &y);
+    put_lines(out, plot, &x, &y);
     fputs("</svg>\n", out);
     if (ferror(out))
         return cleave_error_set(error, CLEAVE_IO, "cannot write the plot: %s",

@@ -18,6 +18,8 @@ struct cleave_plot_point {
 struct cleave_plot_series {
     const char *name;
     CLEAVE_VECTOR(struct cleave_plot_point) points;
+    size_t
+        like; /* itself, or the one before it that has the same points: drawn once, named twice */
 };
 
 /* Starts as all zeroes but for the titles, which are borrowed. */
@@ -31,10 +33,9 @@ void cleave__plot_free(struct cleave_plot *plot);
 /* Adds a point to the series of that name, which is made when it is new. Points that are not finite
  * are passed over. False when memory is out. */
 bool cleave__plot_add(struct cleave_plot *plot, const char *series, double x, double y);
-/* Drops every series that has the same points as one before it. */
-void cleave__plot_unite(struct cleave_plot *plot);
-/* Points are drawn in rising x. The y axis begins at 0 unless a value is below. CLEAVE_BAD_ARGUMENT
- * when there is no point, CLEAVE_IO. */
+/* Points are drawn in rising x. A series with the same points as one before it shares its line. The
+ * y axis begins at 0 unless a value is below. CLEAVE_BAD_ARGUMENT when there is no point,
+ * CLEAVE_IO. */
 enum cleave_status cleave__plot_write(struct cleave_plot *plot, FILE *out,
                                       struct cleave_error *error);
 

@@ -52,6 +52,14 @@ means = [100 * sum(x) / len(x) for x in saved.values()]
 assert (round(min(means), 2), round(max(means), 2)) == (37.61, 71.87), means
 END
 
+# Hidden communities are found: as many hops are saved as where they are told.
+expect 0 graph compare --generate hidden --seed 42 --placements hash,community --executors direct --json
+python3 - <<'END' || fail "hidden communities"
+import json
+hidden = json.load(open("out"))["rows"][1]
+assert hidden["verified"] and round(hidden["hops_per_query"], 2) == 7.46, hidden
+END
+
 # Hubs are read 33 times as often as others.
 "$cleave" graph reads --generate hub --seed 42 --no-source >reads || fail "reads"
 awk '{ if ($1 <= 100) hub++; else other++ } END { h = hub / 100; o = other / 9900

@@ -11,6 +11,7 @@
 
 #include "graph/files.h"
 #include "graph/source/stats.h"
+#include "support/property.h"
 
 static char path[] = "cleave-graph-XXXXXX", other[] = "cleave-label-XXXXXX";
 
@@ -206,6 +207,75 @@ static void owners(void **state)
     cleave__graph_free(g);
 }
 
+/* Edges written in any of the forms that are read, by any ids, come back as the same graph. */
+static bool comes_back(struct property_source *source, void *context)
+{
+    (void)context;
+    enum { MOST = 12 };
+    static const char *const gaps[] = {" ", "\t", ",", " ; ", ", "};
+    static const char *const ends[] = {"\n", "\r\n", " \n\n", ",7\n", "\n# more\n"};
+    bool edge[MOST][MOST] = {{0}}, named[MOST] = {0}, both = property_draw(source, 2);
+    bool words = property_draw(source, 2);
+    char id[MOST][24];
+    uint64_t repeated = 0, loops = 0, lines = 1 + property_draw(source, 30);
+    FILE *f = fopen(path, "w");
+    if (!f)
+        abort();
+    for (uint32_t v = 0; v < MOST; v++) { /* numbers differ by v, words by their first letter */
+        uint64_t number = property_draw(source, UINT64_MAX / MOST) * MOST + v;
+        if (words)
+            snprintf(id[v], sizeof id[v], "%c user", 'a' + (int)v);
+        else
+            snprintf(id[v], sizeof id[v], "%llu", (unsigned long long)number);
+    }
+    for (uint64_t l = 0; l < lines; l++) {
+        uint32_t a = (uint32_t)property_draw(source, MOST),
+                 b = (uint32_t)property_draw(source, MOST);
+        const char *quote = words ? "\"" : "";
+        named[a] = named[b] = true;
+        fprintf(f, "%s%s%s%s%s%s%s%s", quote, id[a], quote, gaps[property_draw(source, 5)], quote,
+                id[b], quote, ends[property_draw(source, 5)]);
+        loops += a == b;
+        repeated += a != b && edge[a][b];
+        edge[a][b] = edge[a][b] || a != b;
+        edge[b][a] = edge[b][a] || (both && a != b);
+    }
+    if (fclose(f))
+        abort();
+    struct cleave__graph *g = NULL;
+    struct cleave_error error = {0};
+    bool ok = !cleave__graph_read(path, both, NULL, &g, &error) &&
+              !cleave__graph_check(g, &error) && g->remarks.lines == lines &&
+              g->remarks.loops == loops && g->remarks.duplicates == repeated &&
+              (words ? !g->number : !!g->number);
+    uint64_t edges = 0;
+    for (uint32_t a = 0; a < MOST && ok; a++) {
+        uint32_t v, to;
+        ok = cleave__graph_find(g, id[a], strlen(id[a]), &v) == named[a];
+        for (uint32_t b = 0; b < MOST && ok && named[a]; b++) {
+            bool found = false;
+            if (!cleave__graph_find(g, id[b], strlen(id[b]), &to))
+                continue;
+            for (uint64_t i = g->offset[v]; i < g->offset[v + 1]; i++)
+                found = found || g->target[i] == to;
+            ok = found == edge[a][b];
+            edges += edge[a][b];
+        }
+    }
+    ok = ok && edges == cleave__graph_edges(g);
+    if (source->verbose)
+        print_message("%llu lines%s: %s\n", (unsigned long long)lines, both ? ", both ways" : "",
+                      error.message);
+    cleave__graph_free(g);
+    return ok;
+}
+
+static void property(void **state)
+{
+    (void)state;
+    assert_true(property_run("edge lists", comes_back, NULL, 500));
+}
+
 /* Each invariant is broken once, and must be seen. */
 static void the_check_can_fail(void **state)
 {
@@ -254,6 +324,7 @@ int main(void)
         cmocka_unit_test(bad_lines_are_named),
         cmocka_unit_test(labels),
         cmocka_unit_test(owners),
+        cmocka_unit_test(property),
         cmocka_unit_test(the_check_can_fail),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

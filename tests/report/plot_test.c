@@ -41,14 +41,14 @@ static void lines_and_legend(void **state)
         assert_true(cleave__plot_add(&plot, "balanced", i, 60 - 7.5 * i));
     }
     assert_true(cleave__plot_add(&plot, "hash", 3, 0.0 / 0.0)); /* passed over */
-    cleave__plot_unite(&plot);
-    assert_int_equal(plot.series.count, 2); /* balanced is community again */
     char *text = draw(&plot), *again = draw(&plot);
     assert_string_equal(text, again);
     assert_int_equal(count(text, "<svg "), 1);
     assert_int_equal(count(text, "</svg>\n"), 1);
-    assert_int_equal(count(text, "<g "), 2);
-    assert_int_equal(count(text, "</g>"), 2);
+    assert_int_equal(count(text, "<g "), 3);
+    assert_int_equal(count(text, "</g>"), 3);
+    assert_int_equal(count(text, ">balanced</text>"), 1);
+    assert_int_equal(count(text, "<rect x"), 11); /* with community's line, two in the legend */
     assert_int_equal(count(text, "<text "), count(text, "</text>"));
     assert_int_equal(count(text, "<circle "), 10); /* nine points, one in the legend */
     assert_int_equal(count(text, "a &lt; b &amp; &quot;c&quot;"), 1);
