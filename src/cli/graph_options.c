@@ -31,7 +31,7 @@ static const struct cleave_sweep defaults[CLEAVE_GRAPH_AXES] = {
     [CLEAVE_AXIS_HUBS] = {"hubs", CLEAVE_SWEEP_WHOLE, 1, 1e9, {{100}}, 1, 0},
     [CLEAVE_AXIS_TO_HUBS] = {"to-hubs", CLEAVE_SWEEP_WHOLE, 0, 1e6, {{2}}, 1, 0},
     [CLEAVE_AXIS_MIXING] = {"mixing", CLEAVE_SWEEP_REAL, 0, 1, {{.real = 0.2}}, 1, 0},
-    [CLEAVE_AXIS_SEED] = {"seeds", CLEAVE_SWEEP_WHOLE, 0, 0x1p64, {{1}}, 1, 0},
+    [CLEAVE_AXIS_SEED] = {"seeds", CLEAVE_SWEEP_WHOLE, 0, 9e18, {{1}}, 1, 0},
     [CLEAVE_AXIS_SHARDS] = {"shards", CLEAVE_SWEEP_WHOLE, 1, 1024, {{4}}, 1, 0},
     [CLEAVE_AXIS_BALANCE] = {"balance", CLEAVE_SWEEP_WORD, 0, 0, {{.word = "vertices"}}, 1, 0},
     [CLEAVE_AXIS_EPSILON] = {"epsilon", CLEAVE_SWEEP_REAL, 0, 1e9, {{.real = 0.03}}, 1, 0},

@@ -32,19 +32,19 @@ static uint32_t power_2(struct cleave_random *random, uint32_t low, uint32_t hig
     return x < low ? low : x > high ? high : x;
 }
 
-/* The lower end of degrees whose mean, with upper end `high`, comes nearest to `mean`. */
+/* The least lower end of degrees whose mean, with upper end `high`, is `mean` or more. */
 static uint32_t lower_end(double mean, uint32_t high)
 {
-    for (uint32_t low = 1; low < high; low++) {
-        double weight = 0, sum = 0;
-        for (uint32_t x = low; x <= high; x++) {
-            weight += 1.0 / ((double)x * x);
-            sum += 1.0 / x;
-        }
-        if (sum / weight >= mean)
-            return low;
+    double weight = 0, sum = 0;
+    uint32_t best = high;
+    for (uint32_t x = high; x > 0; x--) {
+        weight += 1.0 / ((double)x * x);
+        sum += 1.0 / x;
+        if (sum / weight < mean)
+            break;
+        best = x;
     }
-    return high;
+    return best;
 }
 
 /* Sizes with density x^-1: uniform among powers of two, uniform within. The last is what is left.
