@@ -65,4 +65,21 @@ END
 awk '{ if ($1 <= 100) hub++; else other++ } END { h = hub / 100; o = other / 9900
     printf "%.2f %.2f %.0f\n", h, o, h / o }' reads >ratio
 [ "$(cat ratio)" = "200.00 6.06 33" ] || fail "hubs: $(cat ratio)"
+
+# What the streaming placers cut of real graphs, in parts of 10,000; where the data are.
+if [ -f "$shared/graph/ego-facebook.txt.gz" ]; then
+    for graph in ego-facebook lastfm-asia; do
+        expect 0 graph compare --edges "$shared/graph/$graph.txt.gz" --undirected --shards 4,16 \
+            --placements ldg,fennel,restream --executors batched --queries 10 --json
+        python3 - $graph <<'END' || fail "streaming placers on $graph"
+import json, sys
+wanted = {"ego-facebook": [1927, 1290, 619, 4127, 4716, 2561],
+          "lastfm-asia": [2905, 2905, 1186, 4524, 4546, 2544]}[sys.argv[1]]
+rows = json.load(open("out"))["rows"]
+assert all(r["verified"] and r["balanced"] for r in rows)
+got = [round(10000 * r["cut"]) for r in rows]
+assert got == wanted, got
+END
+    done
+fi
 done_testing
