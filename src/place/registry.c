@@ -11,7 +11,7 @@ static const struct cleave__placer placers[] = {
     {{"round-robin", "vertices dealt out in turn, in proportion"}, cleave__place_round_robin},
     {{"ldg", "in one pass, where neighbours are and room is"}, cleave__place_ldg},
     {{"fennel", "in one pass, by neighbours less a rising price of size"}, cleave__place_fennel},
-    {{"restream", "ten passes of ldg, the best kept"}, cleave__place_restream},
+    {{"restream", "ten passes of either, the best kept"}, cleave__place_restream},
     {{"community", "communities dealt out in turn"}, cleave__place_community},
     {{"balanced", "whole communities, the largest first, to the least loaded"},
      cleave__place_balanced},

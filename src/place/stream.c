@@ -1,6 +1,7 @@
 /* Vertices one after another; see the header. */
 #include "place/stream.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,10 +20,15 @@ enum cleave_status cleave__stream_init(struct cleave__stream *stream,
         return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for %u blocks",
                                 request->blocks);
     }
-    for (uint32_t v = 0; v < request->hypergraph->vertices; v++)
-        block[v] = CLEAVE__UNPLACED;
+    cleave__stream_forget(stream);
     cleave__stream_rewind(stream);
     return CLEAVE_OK;
+}
+
+void cleave__stream_forget(struct cleave__stream *stream)
+{
+    for (uint32_t v = 0; v < stream->request->hypergraph->vertices; v++)
+        stream->block[v] = CLEAVE__UNPLACED;
 }
 
 void cleave__stream_free(struct cleave__stream *stream)
@@ -138,4 +144,19 @@ double cleave__stream_ldg(const struct cleave__stream *stream, uint32_t b, doubl
 {
     (void)factor;
     return stream->affinity[b] * (1 - cleave__stream_fill(stream, b, stream->request->limit));
+}
+
+double cleave__stream_fennel(const struct cleave__stream *stream, uint32_t b, double factor)
+{
+    return stream->affinity[b] -
+           factor * sqrt(cleave__stream_fill(stream, b, stream->request->quota));
+}
+
+double cleave__stream_fennel_price(const struct cleave__stream *stream)
+{
+    const struct cleave_hypergraph *h = stream->request->hypergraph;
+    double m = 0;
+    for (uint32_t e = 0; e < h->nets; e++)
+        m += (double)h->net_weight[e];
+    return h->vertices ? 1.5 * m / h->vertices : 0;
 }

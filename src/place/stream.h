@@ -20,6 +20,8 @@ enum cleave_status cleave__stream_init(struct cleave__stream *stream,
                                        const struct cleave__request *request, uint32_t *block,
                                        struct cleave_error *error);
 void cleave__stream_free(struct cleave__stream *stream);
+/* Every vertex is unplaced; rewind next. */
+void cleave__stream_forget(struct cleave__stream *stream);
 /* Forgets loads, but those of fixed vertices: block[] stays, for the next pass to look at. */
 void cleave__stream_rewind(struct cleave__stream *stream);
 
@@ -42,5 +44,11 @@ enum cleave_status cleave__stream_pass(struct cleave__stream *stream, cleave__st
                                        double factor, struct cleave_error *error);
 /* LDG's score: affinity * (1 - fill). */
 double cleave__stream_ldg(const struct cleave__stream *stream, uint32_t b, double factor);
+/* Fennel's: affinity less the marginal cost a g x^(g-1) of a block of x vertices, with g = 1.5 and
+ * a = m k^(g-1) / n^g for m of net weight. With weights, x is the fullest one's part of its quota,
+ * times n / k; the cost is then `factor` times the root of that part, with 1.5 m / n as the factor.
+ */
+double cleave__stream_fennel(const struct cleave__stream *stream, uint32_t b, double factor);
+double cleave__stream_fennel_price(const struct cleave__stream *stream);
 
 #endif

@@ -24,7 +24,7 @@ static const struct {
     {{"balanced-split", "the same, those too large divided"}, ON_EDGES, "balanced-split"},
     {{"ldg", "in one pass, where neighbours are and room is"}, ON_EDGES, "ldg"},
     {{"fennel", "in one pass, by neighbours less a rising price of size"}, ON_EDGES, "fennel"},
-    {{"restream", "ten passes of ldg, the best kept"}, ON_EDGES, "restream"},
+    {{"restream", "ten passes of either, the best kept"}, ON_EDGES, "restream"},
     {{"multilevel", "the partitioner on edges: few hops"}, ON_EDGES, "multilevel"},
     {{"traversals", "the partitioner on what queries read: few remote requests"},
      ON_TRAVERSALS,
