@@ -72,12 +72,6 @@ static json_t *list_of(const double *value, uint32_t count)
     return list;
 }
 
-/* JSON here has no integers past 2^63 - 1; such a seed is its digits as text. */
-static json_t *seed_of(uint64_t seed)
-{
-    return seed <= INT64_MAX ? json_integer((json_int_t)seed) : json_sprintf("%" PRIu64, seed);
-}
-
 static enum cleave_status print_json(const struct cleave_partition_arguments *a,
                                      const struct cleave_hypergraph *h,
                                      const struct cleave_partition_result *r, bool satisfied,
@@ -93,9 +87,9 @@ static enum cleave_status print_json(const struct cleave_partition_arguments *a,
         (json_int_t)h->net_offset[h->nets], "k", (json_int_t)a->blocks, "epsilon",
         list_of(a->epsilon, a->epsilons), "objective", cleave__partition_objectives[a->objective],
         "cut", (json_int_t)r->cut, "km1", (json_int_t)r->km1, "imbalance", imbalance, "seconds",
-        cleave__json_real(r->seconds), "seed", seed_of(a->common.seed), "soed", (json_int_t)r->soed,
-        "balanced", (int)r->balanced, "satisfied", (int)satisfied, "underweight",
-        list_of(a->underweight, a->underweights), "placer",
+        cleave__json_real(r->seconds), "seed", cleave__json_unsigned(a->common.seed), "soed",
+        (json_int_t)r->soed, "balanced", (int)r->balanced, "satisfied", (int)satisfied,
+        "underweight", list_of(a->underweight, a->underweights), "placer",
         a->placer ? a->placer : cleave_placer_at(0)->name, "preset",
         cleave__partition_presets[a->preset], "threads", (json_int_t)a->threads, "copies",
         cleave__replicas_json(&a->replicas, h->weights));

@@ -247,7 +247,7 @@ static enum cleave_status print_json(const struct arguments *a, const struct cle
     json_object_set_new(root, "benchmark",
                         kase->benchmark ? json_string(kase->benchmark) : json_null());
     json_object_set_new(root, "shards", json_integer(a->tables.shards));
-    json_object_set_new(root, "seed", json_integer((json_int_t)a->tables.common.seed));
+    json_object_set_new(root, "seed", cleave__json_unsigned(a->tables.common.seed));
     json_object_set_new(root, "train",
                         json_pack("{s:I}", "transactions", (json_int_t)kase->train.transactions));
     json_object_set_new(

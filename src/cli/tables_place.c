@@ -111,7 +111,7 @@ static enum cleave_status print_json(const struct arguments *a,
     for (uint32_t i = 0; cleave_session_result_at(session, i, &result); i++)
         json_array_append_new(iterations, result_json(&result));
     json_object_set_new(root, "shards", json_integer(a->tables.shards));
-    json_object_set_new(root, "seed", json_integer((json_int_t)a->tables.common.seed));
+    json_object_set_new(root, "seed", cleave__json_unsigned(a->tables.common.seed));
     json_object_set_new(root, "trace", cleave__tables_describe_json(session->kase));
     json_object_set_new(root, "iterations", iterations);
     if (cleave_session_best(session, &result))

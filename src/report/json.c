@@ -3,6 +3,7 @@
 #include "report/json.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -63,6 +64,11 @@ struct json_t *cleave__json_text(const char *text, size_t length)
 struct json_t *cleave__json_real(double value)
 {
     return isfinite(value) ? json_real(value) : json_null();
+}
+
+struct json_t *cleave__json_unsigned(uint64_t value)
+{
+    return value <= INT64_MAX ? json_integer((json_int_t)value) : json_sprintf("%" PRIu64, value);
 }
 
 enum cleave_status cleave__json_write(struct json_t *root, FILE *out, struct cleave_error *error)

@@ -13,6 +13,9 @@ struct json_t;
 struct json_t *cleave__json_text(const char *text, size_t length);
 /* A JSON number; null when it is not finite. NULL: out of memory. */
 struct json_t *cleave__json_real(double value);
+/* A JSON integer; past 2^63 - 1, where there are none here, its digits as text. NULL: out of
+ * memory. */
+struct json_t *cleave__json_unsigned(uint64_t value);
 
 /* Prints an indented document and a newline, keys in the order of insertion. Takes over `root`;
  * NULL is reported as CLEAVE_NO_MEMORY, so that building steps need no check of their own. */

@@ -48,6 +48,10 @@ for benchmark in tpcc tatp epinions; do
 done
 expect 0 tables compare --benchmark tatp --subscribers 200 --transactions 40 --held-out 0 --verify 0 --json
 json 'd["verified"] is False and d["held_out"] == {"transactions": 0}'
+expect 0 tables compare "${shop[@]}" --json --seed 18446744073709551615
+json 'd["seed"] == "18446744073709551615"'
+expect 0 tables place "${shop[@]}" --json --seed 9223372036854775808
+json 'd["seed"] == "9223372036854775808"'
 
 # People see a table; CSV has a line a scheme.
 expect 0 tables compare "${shop[@]}"

@@ -13,7 +13,7 @@
 
 #include "place/multilevel/search.h"
 
-enum { RATED_PINS_MAX = 500, BATCHED_MIN = 8192, BATCHES = 64, CHUNK = 64 };
+enum { BATCHED_MIN = 8192, BATCHES = 64, CHUNK = 64 };
 
 /* What one thread rates with; all zero outside a call. */
 struct rater {
@@ -99,7 +99,7 @@ static uint32_t sample_huge_nets(const struct clustering *x, struct rater *r, ui
     for (uint64_t j = l->vertex_offset[v]; j < l->vertex_offset[v + 1] && nets < 8; j++) {
         uint32_t e = l->incident[j];
         uint64_t size = l->net_offset[e + 1] - l->net_offset[e];
-        if (size <= RATED_PINS_MAX || l->net_weight[e] == 0)
+        if (size <= CLEAVE__RATED_PINS_MAX || l->net_weight[e] == 0)
             continue;
         nets++;
         double score = (double)l->net_weight[e] / (double)(size - 1);
@@ -124,7 +124,7 @@ static uint32_t best_cluster(const struct clustering *x, struct rater *r, uint32
     for (uint64_t j = l->vertex_offset[v]; j < l->vertex_offset[v + 1]; j++) {
         uint32_t e = l->incident[j];
         uint64_t size = l->net_offset[e + 1] - l->net_offset[e];
-        if (size > RATED_PINS_MAX || size < 2)
+        if (size > CLEAVE__RATED_PINS_MAX || size < 2)
             continue;
         double score = (double)l->net_weight[e] / (double)(size - 1);
         for (uint64_t i = l->net_offset[e]; i < l->net_offset[e + 1]; i++) {

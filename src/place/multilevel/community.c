@@ -18,7 +18,8 @@ struct bipartite {
     struct cleave__weighted_graph graph;
     uint64_t *offset;
     uint32_t *neighbour;
-    int64_t *weight;
+    int64_t *weight;  /* if plain */
+    double *factor;   /* else */
     bool plain;       /* no nodes for nets */
     bool by_degree;   /* worth w * degree / s instead of w */
     double scale;     /* turns worth into an integer weight */
@@ -77,40 +78,40 @@ static uint64_t survey(struct bipartite *b)
     return b->plain ? pins : 2 * pins;
 }
 
-static int64_t weight_of(const struct bipartite *b, uint32_t v, uint32_t e)
-{
-    return (int64_t)(worth(b, v, e) * b->scale + 0.5);
-}
-
 static void fill(struct bipartite *b)
 {
     const struct cleave__level *l = b->level;
     uint64_t used = 0;
     for (uint32_t v = 0; v < l->vertices; v++) {
         b->offset[v] = used;
+        if (!b->plain)
+            b->factor[v] = b->by_degree ? b->degree[v] : 1;
         for (uint64_t j = l->vertex_offset[v]; j < l->vertex_offset[v + 1]; j++) {
             uint32_t e = l->incident[j];
             if (b->node[e] == UINT32_MAX)
                 continue;
             const uint32_t *pin = l->pin + l->net_offset[e];
             uint32_t other = pin[0] == v ? pin[1] : pin[0];
-            b->neighbour[used] = b->plain ? other : b->node[e];
-            b->weight[used++] = weight_of(b, v, e);
+            if (b->plain)
+                b->weight[used] = (int64_t)(worth(b, v, e) * b->scale + 0.5);
+            b->neighbour[used++] = b->plain ? other : b->node[e];
         }
     }
     for (uint32_t e = 0; e < l->nets && !b->plain; e++) {
         if (b->node[e] == UINT32_MAX)
             continue;
+        uint64_t size = l->net_offset[e + 1] - l->net_offset[e];
         b->offset[b->node[e]] = used;
-        for (uint64_t i = l->net_offset[e]; i < l->net_offset[e + 1]; i++) {
-            b->neighbour[used] = l->pin[i];
-            b->weight[used++] = weight_of(b, l->pin[i], e);
-        }
+        memcpy(b->neighbour + used, l->pin + l->net_offset[e], size * sizeof *b->neighbour);
+        used += size;
+        b->factor[b->node[e]] =
+            (double)l->net_weight[e] * b->scale / (b->by_degree ? (double)size : 1);
     }
     b->offset[b->graph.nodes] = used;
     b->graph.offset = b->offset;
     b->graph.neighbour = b->neighbour;
     b->graph.weight = b->weight;
+    b->graph.factor = b->factor;
 }
 
 /* Numbers of vertices alone, by first vertex; all without a counted net share one. */
@@ -143,10 +144,13 @@ enum cleave_status cleave__communities(struct cleave__search *search,
     uint64_t edges = survey(&b);
     b.offset = cleave__arena_array(arena, (size_t)b.graph.nodes + 1, sizeof *b.offset);
     b.neighbour = cleave__arena_array(arena, edges, sizeof *b.neighbour);
-    b.weight = cleave__arena_array(arena, edges, sizeof *b.weight);
+    if (b.plain)
+        b.weight = cleave__arena_array(arena, edges, sizeof *b.weight);
+    else
+        b.factor = cleave__arena_array(arena, b.graph.nodes, sizeof *b.factor);
     uint32_t *found = cleave__arena_array(arena, b.graph.nodes, sizeof *found);
     uint32_t *number = cleave__arena_array(arena, b.graph.nodes, sizeof *number);
-    if (!b.offset || !b.neighbour || !b.weight || !found || !number)
+    if (!b.offset || !b.neighbour || (b.plain ? !b.weight : !b.factor) || !found || !number)
         goto done;
     fill(&b);
     const struct cleave__louvain_options options = {

@@ -35,9 +35,12 @@ static bool stopped(const struct louvain *x)
     return x->options->stop && *x->options->stop;
 }
 
-static int64_t weight_of(const struct louvain *x, uint64_t i)
+/* Of the edge at place i of v's list. */
+static inline int64_t weight_of(const struct cleave__weighted_graph *g, uint32_t v, uint64_t i)
 {
-    return x->graph.weight ? x->graph.weight[i] : 1;
+    if (g->weight)
+        return g->weight[i];
+    return g->factor ? (int64_t)(g->factor[v] * g->factor[g->neighbour[i]] + 0.5) : 1;
 }
 
 /* What being in a community of volume `total` (without the node) is worth to a node that `tie`
@@ -85,7 +88,7 @@ static inline uint32_t collect_ties(struct louvain *x, uint32_t v, const uint32_
     uint32_t near = 0, *list = x->near;
     for (uint64_t i = x->graph.offset[v], end = x->graph.offset[v + 1]; i < end; i++) {
         uint32_t u = neighbour[i], to = label[u];
-        int64_t w = weight_of(x, i);
+        int64_t w = weight_of(&x->graph, v, i);
         if (u == v || w == 0 || (among && among[u] != among[v]))
             continue;
         if (slot[to].tie == 0)
@@ -157,7 +160,7 @@ static enum cleave_status move_nodes(struct louvain *x)
             x->empty[empties++] = own;
         for (uint64_t i = x->graph.offset[v]; i < x->graph.offset[v + 1]; i++) {
             uint32_t u = x->graph.neighbour[i];
-            if (x->queued[u] || x->community[u] == to || weight_of(x, i) == 0)
+            if (x->queued[u] || x->community[u] == to || weight_of(&x->graph, v, i) == 0)
                 continue;
             uint32_t at = n - head > waiting ? head + waiting : waiting - (n - head);
             x->queue[at] = u;
@@ -208,7 +211,7 @@ static void split(struct louvain *x)
             uint32_t v = x->queue[i];
             for (uint64_t j = x->graph.offset[v]; j < x->graph.offset[v + 1]; j++) {
                 uint32_t u = x->graph.neighbour[j];
-                if (x->part[u] != UINT32_MAX || weight_of(x, j) == 0 ||
+                if (x->part[u] != UINT32_MAX || weight_of(&x->graph, v, j) == 0 ||
                     x->community[u] != x->community[v])
                     continue;
                 x->part[u] = pieces;
@@ -241,9 +244,14 @@ static bool aggregate(struct louvain *x, uint32_t count)
     uint32_t n = g->nodes, *start = x->size, *member = x->queue;
     const uint32_t *part = x->part;
     struct slot *slot = x->slot;
+    uint64_t between = 0; /* edges that leave their part: at least as many as are left */
+    for (uint32_t v = 0; v < n; v++) {
+        for (uint64_t i = g->offset[v]; i < g->offset[v + 1]; i++)
+            between += part[g->neighbour[i]] != part[v];
+    }
     uint64_t *offset = cleave__arena_array(x->arena, (size_t)count + 1, sizeof *offset);
-    uint32_t *neighbour = cleave__arena_array(x->arena, g->offset[n], sizeof *neighbour);
-    int64_t *weight = cleave__arena_array(x->arena, g->offset[n], sizeof *weight);
+    uint32_t *neighbour = cleave__arena_array(x->arena, between, sizeof *neighbour);
+    int64_t *weight = cleave__arena_array(x->arena, between, sizeof *weight);
     int64_t *volume = cleave__arena_zalloc(x->arena, count * sizeof *volume);
     if (!offset || !neighbour || !weight || !volume)
         return false;
@@ -265,7 +273,7 @@ static bool aggregate(struct louvain *x, uint32_t count)
             volume[c] += x->volume[v];
             for (uint64_t j = g->offset[v]; j < g->offset[v + 1]; j++) {
                 uint32_t to = part[g->neighbour[j]];
-                int64_t w = weight_of(x, j);
+                int64_t w = weight_of(&x->graph, v, j);
                 if (to == c || w == 0)
                     continue;
                 if (slot[to].tie == 0)
@@ -328,7 +336,7 @@ static bool measure(struct louvain *x)
     for (uint32_t v = 0; v < x->graph.nodes; v++) {
         x->volume[v] = 0;
         for (uint64_t i = x->graph.offset[v]; i < x->graph.offset[v + 1]; i++) {
-            int64_t w = weight_of(x, i);
+            int64_t w = weight_of(&x->graph, v, i);
             if (w > INT64_MAX / most - sum)
                 return false;
             sum += w;
@@ -392,7 +400,7 @@ double cleave__modularity(const struct cleave__weighted_graph *graph, const uint
         total[c] = 0;
     for (uint32_t v = 0; v < graph->nodes; v++) {
         for (uint64_t i = graph->offset[v]; i < graph->offset[v + 1]; i++) {
-            double w = graph->weight ? (double)graph->weight[i] : 1;
+            double w = (double)weight_of(graph, v, i);
             whole += w;
             total[community[v]] += w;
             if (community[graph->neighbour[i]] == community[v])

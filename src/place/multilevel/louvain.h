@@ -20,7 +20,8 @@ struct cleave__weighted_graph {
     uint32_t nodes;
     const uint64_t *offset;    /* [nodes + 1] */
     const uint32_t *neighbour; /* [offset[nodes]] */
-    const int64_t *weight;     /* [offset[nodes]], >= 0; NULL: all 1 */
+    const int64_t *weight;     /* [offset[nodes]], >= 0; NULL: by `factor` */
+    const double *factor; /* [nodes], >= 0: an edge weighs its ends' product, rounded; NULL: 1 */
 };
 
 enum { CLEAVE__RESOLUTION_ONE = 1000 };

@@ -354,7 +354,8 @@ enum cleave_status cleave__rebalance(struct cleave__search *search, struct cleav
             separate(state);
         uint64_t tries = SWAPS_TRIED_MAX;
         while (state->score.overload && !cleave__stopped(search)) {
-            if (!move_out(&r) && !swap_one(search, &r, &tries) && !eject(search, &r))
+            if (!move_out(&r) && !swap_one(search, &r, &tries) &&
+                !(state->level->weights > 1 && cleave__smooth(search, state)) && !eject(search, &r))
                 break;
         }
     }

@@ -32,6 +32,9 @@ static inline bool cleave__stopped(const struct cleave__search *search)
     return search->progress && search->progress->stop && *search->progress->stop;
 }
 
+/* Nets with more pins tell coarsening little about nearness. */
+enum { CLEAVE__RATED_PINS_MAX = 500 };
+
 /* coarsen.c: clusters of one level by heavy edges. Vertices merge only within one `restrict_to`
  * value (NULL: any), never past `cap` [weights], nor to fewer than `least` clusters. */
 enum cleave_status cleave__cluster(struct cleave__search *search, const struct cleave__level *level,
@@ -56,6 +59,10 @@ uint64_t cleave__tabu_iterations(const struct cleave__level *level,
 
 /* rebalance.c: repairs missing vertices, conflicts and overload at the least cost it finds. */
 enum cleave_status cleave__rebalance(struct cleave__search *search, struct cleave__state *state);
+
+/* smooth.c: lessens the overload of several weights by moves that no step of its own need lessen;
+ * false, and nothing moved, when it comes out no better. */
+bool cleave__smooth(struct cleave__search *search, struct cleave__state *state);
 
 /* pack.c: places all free vertices anew by vector bin packing, nets ignored. */
 enum cleave_status cleave__pack(struct cleave__search *search, struct cleave__state *state);
