@@ -332,9 +332,7 @@ static enum cleave_status print_json(struct output *o, struct cleave_error *erro
     json_object_set_new(root, "graph",
                         a->generator ? json_string(a->generator->name)
                                      : cleave__json_text(a->edges, strlen(a->edges)));
-    json_object_set_new(root, "seed",
-                        seed <= INT64_MAX ? json_integer((json_int_t)seed)
-                                          : json_sprintf("%" PRIu64, seed));
+    json_object_set_new(root, "seed", cleave__json_unsigned(seed));
     json_object_set_new(root, "rows", cleave__report_json(&o->report));
     json_object_set_new(root, "answers", json_integer((json_int_t)o->answers));
     json_object_set_new(root, "verified", json_boolean(o->verified));
