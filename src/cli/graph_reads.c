@@ -17,7 +17,7 @@ static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "Output:", 6},
     {"output", 'o', "FILE", 0, "Write here instead of standard output", 6},
     {"no-source", KEY_NO_SOURCE, NULL, 0,
-     "Leave out each query's own user, as the seed's lab does when it measures caches", 6},
+     "Leave out each query's own user, as graphshard lab does when it measures caches", 6},
     {0}};
 
 static error_t parse(int key, char *value, struct argp_state *state)

@@ -1,6 +1,6 @@
 /* Communities to the least loaded block, the largest first (Graham's LPT rule, 1969).
  *
- * `balanced` keeps every community whole, as the seed's lab does, whatever the balance.
+ * `balanced` keeps every community whole, as graphshard lab does, whatever the balance.
  * `balanced-split` keeps whole what fits within the limits; any other it pours, neighbours
  * together, into one least loaded block after another, each up to its quota. */
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Communities dealt out in turn: number c goes to block c modulo k, however large it is. The seed's
- * community placement. Knows nothing of weights or shares; fixed vertices are honoured. */
+/* Communities dealt out in turn: number c goes to block c modulo k, however large it is. Graphshard
+ * lab's community placement. Knows nothing of weights or shares; fixed vertices are honoured. */
 #include "place/community.h"
 
 enum cleave_status cleave__place_community(const struct cleave__request *request, uint32_t *block,

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The seed's graphs to the byte, and its figures to two decimals.
+# Graphshard lab's graphs to the byte, and its figures to two decimals.
 . "$(dirname "$0")/harness.sh"
 
 same() { # name, sum, arguments

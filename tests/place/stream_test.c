@@ -1,5 +1,5 @@
 /* Placers that look at vertices or communities one after another: limits kept, fixed vertices kept,
- * the seed's rules followed, and every allocation may fail. */
+ * graphshard lab's rules followed, and every allocation may fail. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -87,7 +87,7 @@ static void communities_of_larger_nets(void **state)
     cleave_hypergraph_free(h);
 }
 
-/* The seed's rules on given communities of 4, 3, 2, 1, 1 vertices. */
+/* Graphshard lab's rules on given communities of 4, 3, 2, 1, 1 vertices. */
 static void given_communities(void **state)
 {
     (void)state;

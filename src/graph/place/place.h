@@ -1,5 +1,5 @@
 /* Placing the users of a graph: every placer of src/place on the graph's edges, the partitioner on
- * its traversals too, the seed's hash, and placements that a file holds. */
+ * its traversals too, graphshard lab's hash, and placements that a file holds. */
 #ifndef CLEAVE_GRAPH_PLACE_PLACE_H
 #define CLEAVE_GRAPH_PLACE_PLACE_H
 

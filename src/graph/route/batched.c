@@ -1,5 +1,5 @@
-/* One request a shard and hop, with all the users it is asked about: the seed's batching. No user
- * is asked about twice, for none is on two levels. */
+/* One request a shard and hop, with all the users it is asked about: graphshard lab's batching. No
+ * user is asked about twice, for none is on two levels. */
 #include "graph/route/executor.h"
 
 void cleave__run_batched(struct cleave__execution *x)

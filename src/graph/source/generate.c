@@ -6,9 +6,9 @@
 #include <string.h>
 
 static const struct cleave__generator generators[] = {
-    {"communities", "users in equal communities, the seed's main graph",
+    {"communities", "users in equal communities, as in graphshard lab",
      "users, communities, degree, local", cleave__draw_communities},
-    {"graphshard", "the same, by the name of the seed's lab", "users, communities, degree, local",
+    {"graphshard", "another name for it", "users, communities, degree, local",
      cleave__draw_communities},
     {"uneven", "communities of given sizes", "sizes, degree, local", cleave__draw_uneven},
     {"hub", "a few users whom everybody follows", "users, degree, hubs, to-hubs", cleave__draw_hub},

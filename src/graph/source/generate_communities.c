@@ -1,6 +1,6 @@
-/* The seed's graph: communities of consecutive users; each user follows `local` others of its own
- * community and the rest of its `degree` elsewhere. Drawn by the rule of the seed's lab, draw for
- * draw, so that its figures can be repeated: targets are drawn until enough differ, first those
+/* Graphshard lab's graph: communities of consecutive users; each user follows `local` others of its
+ * own community and the rest of its `degree` elsewhere. Drawn by the rule of graphshard lab, draw
+ * for draw, so that its figures can be repeated: targets are drawn until enough differ, first those
  * within, then those without. `communities` makes equal sizes and lists a user's targets in order;
  * `uneven` takes sizes and keeps the order of drawing, as the lab does. */
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* A few hubs whom everybody follows: the first `hubs` users. Each user follows `to_hubs` of them
- * and other users besides; drawn by the rule of the seed's lab, hubs first, listed in order. */
+ * and other users besides; drawn by the rule of graphshard lab, hubs first, listed in order. */
 #include <stdlib.h>
 
 #include "graph/source/generate.h"

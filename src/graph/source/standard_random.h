@@ -1,4 +1,4 @@
-/* The random numbers of the seed's lab, to the bit: StdRng of Rust's rand 0.8 is ChaCha with 12
+/* The random numbers of graphshard lab, to the bit: StdRng of Rust's rand 0.8 is ChaCha with 12
  * rounds (Bernstein 2008), keyed by the 64-bit seed through PCG32 (O'Neill 2014). Used where a
  * graph must equal the lab's; everything else draws from base/random.h. */
 #ifndef CLEAVE_GRAPH_SOURCE_STANDARD_RANDOM_H
