@@ -26,8 +26,7 @@ struct cleave_partition_options {
     const double *underweight;
     enum cleave_objective objective;
     enum cleave_preset preset;
-    const char *
-        placer; /* registry name ("multilevel", "hash", "range", "round-robin"); NULL: multilevel */
+    const char *placer;         /* registry name (cleave_placer_at); NULL: multilevel */
     const double *target_share; /* [blocks], positive, any scale; NULL: equal shares */
     const int32_t *fixed;       /* [vertices]: block or CLEAVE_FREE; NULL: none */
     const uint32_t *warm_start; /* [vertices]: an earlier answer to start from; NULL: none */
@@ -41,6 +40,9 @@ struct cleave_partition_options {
     uint32_t threads; /* that work at the same time, the caller's included; 0: 1. Same answer */
     uint64_t seed;
     const struct cleave_progress *progress; /* NULL: silent, not stoppable */
+    /* [vertices]: numbers below `vertices`, for the placers "community", "balanced" and
+     * "balanced-split"; NULL: found by modularity. */
+    const uint32_t *community;
 };
 
 struct cleave_partition_result {

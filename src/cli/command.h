@@ -38,6 +38,12 @@ int cleave__command_tables_route(int argc, char **argv);
 int cleave__command_tables_export(int argc, char **argv);
 int cleave__command_tables_generate(int argc, char **argv);
 int cleave__command_tables_hypergraph(int argc, char **argv);
+int cleave__command_graph_compare(int argc, char **argv);
+int cleave__command_graph_place(int argc, char **argv);
+int cleave__command_graph_query(int argc, char **argv);
+int cleave__command_graph_stats(int argc, char **argv);
+int cleave__command_graph_generate(int argc, char **argv);
+int cleave__command_graph_reads(int argc, char **argv);
 
 /* Finds and runs the command that `argv` names, help and version included. The exit status. */
 int cleave__command_dispatch(int argc, char **argv, const struct cleave_command *commands);

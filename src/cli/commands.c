@@ -18,8 +18,20 @@ static const struct cleave_command tables[] = {
     {0},
 };
 
+static const struct cleave_command graph[] = {
+    {"compare", "placements and executors on one graph, swept", cleave__command_graph_compare,
+     NULL},
+    {"place", "a shard for every user", cleave__command_graph_place, NULL},
+    {"query", "who is reachable, and what it costs on shards", cleave__command_graph_query, NULL},
+    {"stats", "users, edges, degrees, components", cleave__command_graph_stats, NULL},
+    {"generate", "a made-up graph as an edge list", cleave__command_graph_generate, NULL},
+    {"reads", "the reads of a workload, for a cache", cleave__command_graph_reads, NULL},
+    {0},
+};
+
 const struct cleave_command cleave__commands[] = {
     {"tables", "shard a database by its query log", NULL, tables},
+    {"graph", "shard a graph by its queries", NULL, graph},
     {"partition", "divide a hypergraph into balanced blocks", cleave__command_partition, NULL},
     {"cache", "eviction policies on a trace of requests", cleave__command_cache, NULL},
     {0},

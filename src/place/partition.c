@@ -296,7 +296,7 @@ enum cleave_status cleave_partition(const struct cleave_hypergraph *hypergraph,
     double start = seconds_now();
     const struct cleave__placer *placer = cleave__placer_find(options->placer);
     if (!placer) {
-        char names[200];
+        char names[300];
         cleave__placer_names(names, sizeof names);
         return cleave_error_set(error, CLEAVE_BAD_ARGUMENT, "no placer '%.100s'; there are: %s",
                                 options->placer, names);

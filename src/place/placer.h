@@ -37,6 +37,20 @@ enum cleave_status cleave__place_range(const struct cleave__request *request, ui
 enum cleave_status cleave__place_round_robin(const struct cleave__request *request, uint32_t *block,
                                              struct cleave_error *error);
 
+/* Streaming and community placers, each in a file of its name. */
+enum cleave_status cleave__place_ldg(const struct cleave__request *request, uint32_t *block,
+                                     struct cleave_error *error);
+enum cleave_status cleave__place_fennel(const struct cleave__request *request, uint32_t *block,
+                                        struct cleave_error *error);
+enum cleave_status cleave__place_restream(const struct cleave__request *request, uint32_t *block,
+                                          struct cleave_error *error);
+enum cleave_status cleave__place_community(const struct cleave__request *request, uint32_t *block,
+                                           struct cleave_error *error);
+enum cleave_status cleave__place_balanced(const struct cleave__request *request, uint32_t *block,
+                                          struct cleave_error *error);
+enum cleave_status cleave__place_balanced_split(const struct cleave__request *request,
+                                                uint32_t *block, struct cleave_error *error);
+
 /* Target share of block b among all, as given or 1. */
 double cleave__request_share(const struct cleave__request *request, uint32_t b);
 double cleave__request_share_sum(const struct cleave__request *request);

@@ -9,6 +9,13 @@ static const struct cleave__placer placers[] = {
     {{"hash", "by a fixed hash of the vertex number, in proportion"}, cleave__place_hash},
     {{"range", "consecutive vertices, even in the first weight"}, cleave__place_range},
     {{"round-robin", "vertices dealt out in turn, in proportion"}, cleave__place_round_robin},
+    {{"ldg", "in one pass, where neighbours are and room is"}, cleave__place_ldg},
+    {{"fennel", "in one pass, by neighbours less a rising price of size"}, cleave__place_fennel},
+    {{"restream", "ten passes of either, the best kept"}, cleave__place_restream},
+    {{"community", "communities dealt out in turn"}, cleave__place_community},
+    {{"balanced", "whole communities, the largest first, to the least loaded"},
+     cleave__place_balanced},
+    {{"balanced-split", "the same, those too large divided"}, cleave__place_balanced_split},
 };
 
 enum { PLACERS = sizeof placers / sizeof placers[0] };
