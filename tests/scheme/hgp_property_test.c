@@ -140,7 +140,7 @@ static bool any_workload(struct property_source *source, void *context)
 static void test_any(void **state)
 {
     (void)state;
-    assert_true(property_run("hgp on any workload", any_workload, NULL, 25));
+    assert_true(property_run("hgp on any workload", any_workload, NULL, 15));
 }
 
 /* ---- what a person decided ---- */
@@ -274,7 +274,7 @@ static bool obeys(struct property_source *source, void *context)
 static void test_obeys(void **state)
 {
     (void)state;
-    assert_true(property_run("hgp obeys", obeys, NULL, 40));
+    assert_true(property_run("hgp obeys", obeys, NULL, 25));
 }
 
 int main(void)
