@@ -439,6 +439,30 @@ static void ten_thousand(void **state)
     free(plans);
 }
 
+/* Thousands that wait for room in one small mailbox: each is woken when there is some, not all at
+ * every turn (which took minutes). */
+static void fan_in(void **state)
+{
+    (void)state;
+    enum { SOURCES = 3000, EACH_SENDS = 20 };
+    EACH(t)
+    {
+        struct cleave_runtime_options options = {
+            .transport = t->ops, .threads = t->threads, .mailbox_most = 5};
+        struct cleave_runtime *runtime;
+        assert_int_equal(cleave__runtime_new(&options, &runtime, NULL), CLEAVE_OK);
+        struct probe_plan sink = {.receive = NULL};
+        struct probe_plan source = {.start = send_many, .count = EACH_SENDS};
+        source.peer = probe_spawn(runtime, &sink, NULL);
+        for (int i = 0; i < SOURCES; i++)
+            probe_spawn(runtime, &source, NULL);
+        probe_run_well(runtime);
+        assert_int_equal(probe_state(runtime, source.peer)->got[CLEAVE_MESSAGE],
+                         SOURCES * EACH_SENDS);
+        cleave__runtime_free(runtime);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -451,6 +475,7 @@ int main(void)
         cmocka_unit_test(bounded_by_the_clock),
         cmocka_unit_test(ends_and_goes_on),
         cmocka_unit_test(ten_thousand),
+        cmocka_unit_test(fan_in),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,6 +13,7 @@
 #include "runtime/sim/events.h"
 #include "runtime/tickets.h"
 #include "runtime/timers.h"
+#include "runtime/waiters.h"
 #include "support/property.h"
 
 enum { STEPS = 120, KEYS = 40 };
@@ -138,12 +139,50 @@ static bool events_agree(struct property_source *source, void *context)
     return good;
 }
 
+/* First come, first taken, but for those who withdrew. */
+static bool waiters_agree(struct property_source *source, void *context)
+{
+    (void)context;
+    struct cleave__waiters waiters = {0};
+    struct {
+        uint64_t ticket;
+        bool waits;
+    } model[STEPS];
+    uint32_t first = 0;
+    bool good = true;
+    for (uint32_t step = 0; good && step < STEPS; step++) {
+        good = cleave__waiters_add(&waiters, step, &model[step].ticket);
+        model[step].waits = true;
+        for (uint64_t more = property_draw(source, 3); good && more; more--) {
+            uint32_t which = (uint32_t)property_draw(source, step + 1);
+            good = !model[which].waits || cleave__waiters_waits(&waiters, model[which].ticket);
+            if (good && model[which].waits && property_draw(source, 2)) {
+                cleave__waiters_withdraw(&waiters, model[which].ticket);
+                model[which].waits = false;
+                continue;
+            }
+            while (first <= step && !model[first].waits)
+                first++;
+            uint32_t taken = cleave__waiters_take(&waiters);
+            good = good && taken == (first <= step ? first : UINT32_MAX);
+            if (first <= step) {
+                model[first].waits = false;
+                good = good && !cleave__waiters_waits(&waiters, model[first].ticket);
+            }
+        }
+        good = good && cleave__waiters_check(&waiters);
+    }
+    cleave__waiters_free(&waiters);
+    return good;
+}
+
 static void beside_arrays(void **state)
 {
     (void)state;
     assert_true(property_run("channels", channels_agree, NULL, 300));
     assert_true(property_run("tickets", tickets_agree, NULL, 300));
     assert_true(property_run("timers", timers_agree, NULL, 300));
+    assert_true(property_run("waiters", waiters_agree, NULL, 300));
     assert_true(property_run("events", events_agree, NULL, 300));
 }
 
@@ -163,6 +202,13 @@ static void checks_see(void **state)
     cleave__tickets_find(&tickets, 9)->number = 0; /* a grave: the count is off */
     assert_false(cleave__tickets_check(&tickets));
     cleave__tickets_free(&tickets);
+
+    struct cleave__waiters waiters = {0};
+    uint64_t ticket;
+    assert_true(cleave__waiters_add(&waiters, 7, &ticket));
+    waiters.actors.data[0] = UINT32_MAX;
+    assert_false(cleave__waiters_check(&waiters));
+    cleave__waiters_free(&waiters);
 
     struct cleave__timers timers = {0};
     struct cleave__events events = {0};

@@ -52,13 +52,16 @@ static void crash(struct cleave__world *world, struct cleave__mail *mail)
     }
     mail->end = &mail->first;
     /* Whoever waits for room here tries again, and loses what it sends until the restart. */
-    for (size_t i = 0; i < mail->waiters.count; i++) {
-        struct cleave__mail *other = cleave__world_mail(world, mail->waiters.data[i]);
+    for (uint32_t waiter; (waiter = cleave__waiters_take(&mail->waiters)) != UINT32_MAX;) {
+        struct cleave__mail *other = cleave__world_mail(world, waiter);
         other->drain = true;
         cleave__world_note(world, other);
     }
-    mail->woken += mail->waiters.count;
-    mail->waiters.count = 0;
+    for (size_t i = 0; i < mail->actor->blocked.count; i++) {
+        uint32_t peer = mail->actor->blocked.data[i];
+        cleave__world_withdraw(cleave__world_mail(world, peer),
+                               cleave__channels_find(&mail->actor->channels, peer));
+    }
     cleave__actor_crash(cleave__world_turn(world, mail));
     for (struct cleave__mail **at = &machine->ready; mail->ready;) {
         if (*at == mail) {

@@ -40,16 +40,22 @@ static uint64_t leave_ns(struct cleave__machine *machine, uint64_t now_ns, uint6
     return machine->link_free_ns;
 }
 
+void cleave__world_withdraw(struct cleave__mail *mail, struct cleave__channel *channel)
+{
+    if (cleave__waiters_waits(&mail->waiters, channel->waiting))
+        cleave__waiters_withdraw(&mail->waiters, channel->waiting);
+    channel->waiting = 0;
+}
+
 static enum cleave__offer wait_for_room(struct cleave__world *world, struct cleave__mail *mail,
                                         uint32_t sender, struct cleave__channel *channel)
 {
-    if (channel->waiting > mail->woken)
-        return CLEAVE__FULL; /* waits already */
-    if (!CLEAVE_PUSH(&mail->waiters, sender)) {
+    if (cleave__waiters_waits(&mail->waiters, channel->waiting))
+        return CLEAVE__FULL; /* already */
+    if (!cleave__waiters_add(&mail->waiters, sender, &channel->waiting)) {
         cleave__runtime_no_memory(world->runtime);
         return CLEAVE__FAILED;
     }
-    channel->waiting = mail->woken + mail->waiters.count;
     return CLEAVE__FULL;
 }
 
@@ -66,6 +72,8 @@ enum cleave__offer cleave__world_offer(struct cleave_context *context,
         cleave__world_trace(world, CLEAVE_TRACE_PARKED, frame->receiver, frame, 0);
         return wait_for_room(world, mail, sender->number, channel);
     }
+    if (channel->waiting && channel->parked <= 1) /* the last one that waited */
+        cleave__world_withdraw(mail, channel);
     size_t size = cleave__frame_bytes(frame);
     uint64_t now_ns = cleave__now_ns(context), arrival_ns = now_ns;
     if (sender->number) {

@@ -82,7 +82,7 @@ static void drop(void *state, struct cleave__actor *actor)
         free(mail->first);
         mail->first = next;
     }
-    CLEAVE_VECTOR_FREE(&mail->waiters);
+    cleave__waiters_free(&mail->waiters);
     free(mail);
 }
 

@@ -73,22 +73,14 @@ void cleave__world_room(struct cleave__world *world, struct cleave__mail *mail)
 {
     assert(mail->used > 0);
     mail->used--;
-    while (mail->waiters.count && mail->used < mail->actor->mailbox_most) {
-        /* The front of a vector: rarely long. */
-        uint32_t waiter = mail->waiters.data[0];
-        mail->waiters.count--;
-        memmove(mail->waiters.data, mail->waiters.data + 1,
-                mail->waiters.count * sizeof *mail->waiters.data);
-        mail->woken++;
-        struct cleave__mail *other = cleave__world_mail(world, waiter);
-        struct cleave__channel *channel =
-            cleave__channels_find(&other->actor->channels, mail->actor->number);
-        if (channel && channel->parked) {
-            other->drain = true;
-            cleave__world_note(world, other);
-            return;
-        }
-    }
+    if (mail->used >= mail->actor->mailbox_most)
+        return;
+    uint32_t waiter = cleave__waiters_take(&mail->waiters);
+    if (waiter == UINT32_MAX)
+        return;
+    struct cleave__mail *other = cleave__world_mail(world, waiter);
+    other->drain = true;
+    cleave__world_note(world, other);
 }
 
 void cleave__world_arrive(struct cleave__world *world, struct cleave__mail *mail,
@@ -208,8 +200,9 @@ bool cleave__world_check(const struct cleave__world *world)
         }
         used += mail->used;
         busy += mail->busy;
-        if (queued != mail->queued || (struct cleave__parcel **)end != mail->end ||
-            mail->used > mail->actor->mailbox_most || (mail->serving && !mail->busy) ||
+        if (!cleave__waiters_check(&mail->waiters) || queued != mail->queued ||
+            (struct cleave__parcel **)end != mail->end || mail->used > mail->actor->mailbox_most ||
+            (mail->serving && !mail->busy) ||
             (mail->down && (mail->first || mail->busy || mail->ready)))
             return false;
     }

@@ -13,6 +13,7 @@
 #include "runtime/sim/events.h"
 #include "runtime/sim/parcels.h"
 #include "runtime/timers.h"
+#include "runtime/waiters.h"
 
 enum cleave__event_what {
     CLEAVE__EVENT_ARRIVE, /* a parcel reaches its mailbox */
@@ -28,8 +29,7 @@ struct cleave__mail {
     struct cleave__parcel *serving;      /* taken up, its service not over */
     uint32_t queued;                     /* in the list */
     uint32_t used;                       /* of the capacity: in the list or under way */
-    CLEAVE_VECTOR(uint32_t) waiters;     /* actors that met it full, from `woken` on */
-    uint64_t woken;                      /* of those that ever waited */
+    struct cleave__waiters waiters;      /* actors that met it full */
     uint64_t serve_ns;                   /* of `serving` */
     struct cleave__mail *next_agenda, *next_ready;
     bool on_agenda, drain; /* drain: the outbox has somewhere to go */
@@ -87,6 +87,9 @@ static inline struct cleave__mail *cleave__world_mail(const struct cleave__world
 enum cleave__offer cleave__world_offer(struct cleave_context *context,
                                        struct cleave__channel *channel,
                                        const struct cleave_frame *frame, bool forced);
+
+/* The actor of this channel no longer waits for room in the mailbox. */
+void cleave__world_withdraw(struct cleave__mail *mail, struct cleave__channel *channel);
 
 /* fault.c */
 enum cleave_status cleave__world_plan_faults(struct cleave__world *world,

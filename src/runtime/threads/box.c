@@ -48,22 +48,11 @@ const uint8_t *cleave__box_next(struct cleave__box *box, struct cleave__record *
     return from + sizeof *record;
 }
 
-size_t cleave__box_pop_waiters(struct cleave__box *box, uint32_t *out, size_t most)
+uint32_t cleave__box_pop_waiters(struct cleave__box *box, uint32_t *out, uint32_t most)
 {
-    /* An empty mailbox wakes all: those that no longer want its room would else be woken in vain
-     * in place of others. */
-    size_t room = box->used == 0                         ? box->waiters.count
-                  : box->used < box->actor->mailbox_most ? box->actor->mailbox_most - box->used
-                                                         : 0;
-    size_t count = room < box->waiters.count ? room : box->waiters.count;
-    count = count < most ? count : most;
-    if (count == 0)
-        return 0;
-    memcpy(out, box->waiters.data, count * sizeof *out);
-    box->waiters.count -= count;
-    memmove(box->waiters.data, box->waiters.data + count,
-            box->waiters.count * sizeof *box->waiters.data);
-    box->woken += count;
+    uint32_t count = 0;
+    while (count < most && (out[count] = cleave__waiters_take(&box->waiters)) != UINT32_MAX)
+        count++;
     return count;
 }
 
@@ -86,7 +75,8 @@ static size_t count_messages(const struct cleave__bytes *bytes, size_t at, uint3
 bool cleave__box_check(const struct cleave__box *box)
 {
     uint32_t unreserved = box->credits;
-    return count_messages(&box->incoming, 0, &unreserved) == box->incoming_messages &&
+    return cleave__waiters_check(&box->waiters) &&
+           count_messages(&box->incoming, 0, &unreserved) == box->incoming_messages &&
            count_messages(&box->current, box->at, &unreserved) == box->left &&
            unreserved == box->used && box->used <= box->actor->mailbox_most &&
            (!box->asleep || box->scheduled);

@@ -14,6 +14,7 @@
 #include <pthread.h>
 
 #include "runtime/core.h"
+#include "runtime/waiters.h"
 
 struct cleave__bytes {
     uint8_t *data;
@@ -26,8 +27,7 @@ struct cleave__box {
     /* under the lock */
     struct cleave__bytes incoming;
     uint32_t incoming_messages, used;
-    CLEAVE_VECTOR(uint32_t) waiters; /* actors that met it full */
-    uint64_t woken;                  /* of those that ever waited */
+    struct cleave__waiters waiters; /* actors that met it full */
     bool scheduled;
     bool asleep;     /* with parked messages, until woken */
     bool woke;       /* woken while it had a turn: not to sleep */
@@ -58,8 +58,8 @@ uint8_t *cleave__box_append(struct cleave__box *box, size_t size, bool reserved,
 bool cleave__box_begin(struct cleave__box *box);
 /* The next frame of `current`, and its record; NULL when there is none. */
 const uint8_t *cleave__box_next(struct cleave__box *box, struct cleave__record *record);
-/* Under the lock: up to `most` waiters that there is room for; how many. */
-size_t cleave__box_pop_waiters(struct cleave__box *box, uint32_t *out, size_t most);
+/* Under the lock: takes up to `most` waiters; how many there were. */
+uint32_t cleave__box_pop_waiters(struct cleave__box *box, uint32_t *out, uint32_t most);
 bool cleave__box_check(const struct cleave__box *box);
 
 #endif

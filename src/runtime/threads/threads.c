@@ -94,7 +94,7 @@ static void drop(void *state, struct cleave__actor *actor)
         return;
     free(box->incoming.data);
     free(box->current.data);
-    CLEAVE_VECTOR_FREE(&box->waiters);
+    cleave__waiters_free(&box->waiters);
     pthread_mutex_destroy(&box->lock);
     free(box);
 }

@@ -14,13 +14,15 @@ enum cleave__offer cleave__crew_offer(struct cleave_context *context,
     pthread_mutex_lock(&box->lock);
     if (!reserved && !forced && box->used >= box->actor->mailbox_most) {
         offered = CLEAVE__FULL;
-        if (channel->waiting <= box->woken) { /* else it waits already */
-            if (CLEAVE_PUSH(&box->waiters, context->actor->number))
-                channel->waiting = box->woken + box->waiters.count;
-            else
-                offered = CLEAVE__FAILED;
-        }
+        if (!cleave__waiters_waits(&box->waiters, channel->waiting) &&
+            !cleave__waiters_add(&box->waiters, context->actor->number, &channel->waiting))
+            offered = CLEAVE__FAILED;
     } else {
+        if (channel->waiting && channel->parked <= 1) { /* the last one that waited */
+            if (cleave__waiters_waits(&box->waiters, channel->waiting))
+                cleave__waiters_withdraw(&box->waiters, channel->waiting);
+            channel->waiting = 0;
+        }
         uint8_t *to = cleave__box_append(box, cleave__frame_bytes(frame), reserved, sent_ns);
         if (to) {
             cleave__channel_write(runtime, channel, frame, to);
@@ -99,7 +101,10 @@ static void end_turn(struct cleave__worker *worker, struct cleave__box *box)
     pthread_mutex_lock(&box->lock);
     box->used -= box->credits;
     box->credits = 0;
-    size_t count = cleave__box_pop_waiters(box, waiters, WAKE_AT_ONCE);
+    /* As many as there is room for: each delivers a message, or finds others faster. */
+    uint32_t room = box->used < actor->mailbox_most ? actor->mailbox_most - box->used : 0;
+    uint32_t count =
+        cleave__box_pop_waiters(box, waiters, room < WAKE_AT_ONCE ? room : WAKE_AT_ONCE);
     bool again;
     if (actor->parked || !actor->ops) {
         again = box->woke;
@@ -113,12 +118,13 @@ static void end_turn(struct cleave__worker *worker, struct cleave__box *box)
     pthread_mutex_unlock(&box->lock);
     /* From here on the actor may run elsewhere. */
     while (count) {
-        for (size_t i = 0; i < count; i++)
+        for (uint32_t i = 0; i < count; i++)
             wake(worker->crew, worker, waiters[i]);
-        if (count < WAKE_AT_ONCE)
+        room -= count;
+        if (count < WAKE_AT_ONCE || room == 0)
             break;
         pthread_mutex_lock(&box->lock);
-        count = cleave__box_pop_waiters(box, waiters, WAKE_AT_ONCE);
+        count = cleave__box_pop_waiters(box, waiters, room < WAKE_AT_ONCE ? room : WAKE_AT_ONCE);
         pthread_mutex_unlock(&box->lock);
     }
     if (again)
