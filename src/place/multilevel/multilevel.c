@@ -15,7 +15,7 @@ enum {
     BATCH = 8,
     EXACT_VERTICES_MAX = 64,
     SMALL = 20000,
-    DOUBTFUL_STARTS = 2,
+    SEVERAL_STARTS = 2,
     COMMUNITY_PINS_MAX = 1 << 20
 };
 
@@ -245,7 +245,7 @@ static enum cleave_status merge_all(struct cleave__driver *d, struct cleave__att
     return status;
 }
 
-static uint32_t starts_of(const struct cleave__driver *d)
+static uint32_t starts_of(const struct cleave__driver *d, bool several)
 {
     if (d->options->starts)
         return d->options->starts;
@@ -259,8 +259,32 @@ static uint32_t starts_of(const struct cleave__driver *d)
         return 1;
     if (cleave__blocks_of(d) == 2 && d->options->preset == CLEAVE_QUALITY)
         starts *= 2; /* two blocks are the cheapest, and vary most */
+    if (several && starts < SEVERAL_STARTS)
+        starts = SEVERAL_STARTS;
     starts = cheap > starts ? cheap : starts;
     return starts > 12 ? 12 : (uint32_t)starts;
+}
+
+/* From nothing: starts, then what helps where they find it hard. */
+static enum cleave_status search_fresh(struct cleave__driver *d, struct cleave__attempt *batch,
+                                       uint32_t starts, bool loose)
+{
+    const struct cleave__level *level = cleave__level_of(d);
+    enum cleave_status status = CLEAVE_OK;
+    /* They take several times the input's memory. */
+    if (!d->small && level->net_offset[level->nets] <= COMMUNITY_PINS_MAX)
+        status = find_communities(d);
+    if (!status)
+        status = start_all(d, batch, 0, 1);
+    if (!status && d->pooled && level->vertices <= EXACT_VERTICES_MAX && !perfect(d))
+        status = cleave__attempt_one(d, batch, cleave__attempt_exact, 0, d->pool[0].block);
+    if (!status && starts > 1)
+        status = start_all(d, batch, 1, starts);
+    if (!status && loose && !d->strict && !level->home)
+        status = cleave__attempt_one(d, batch, cleave__attempt_loose, 3000077, NULL);
+    if (!status && d->pooled && cleave__merging_pays(d, d->pool[0].block))
+        status = merge_all(d, batch);
+    return status;
 }
 
 static enum cleave_status search_all(struct cleave__driver *d, struct cleave__attempt *batch)
@@ -268,31 +292,17 @@ static enum cleave_status search_all(struct cleave__driver *d, struct cleave__at
     bool fresh = !(d->options->warm_start && d->options->warm_refine_only);
     bool doubtful = !d->small && cleave__limits_doubtful(d);
     bool several = doubtful && cleave__level_of(d)->weights > 1; /* chance has most to say there */
-    uint32_t starts = fresh ? starts_of(d) : 0, pairs;
-    if (several && starts == 1 && !d->options->starts)
-        starts = d->options->preset == CLEAVE_FAST ? 1 : DOUBTFUL_STARTS;
-    pairs = cleave__blocks_of(d) == 2 && d->options->preset == CLEAVE_QUALITY ? starts : starts / 2;
+    uint32_t starts = fresh ? starts_of(d, several) : 0, pairs = starts / 2;
+    if (cleave__blocks_of(d) == 2 && d->options->preset == CLEAVE_QUALITY)
+        pairs = starts;
     d->rounds = starts + pairs + d->small + (d->options->warm_start ? 3 : 0);
     enum cleave_status status = CLEAVE_OK;
     if (doubtful)
         status = cleave__limits_relax(d, batch);
     if (!status && d->options->warm_start)
         status = start_warm(d, batch);
-    /* They take several times the input's memory. */
-    if (!status && fresh && !d->small &&
-        cleave__level_of(d)->net_offset[cleave__level_of(d)->nets] <= COMMUNITY_PINS_MAX)
-        status = find_communities(d);
     if (!status && fresh)
-        status = start_all(d, batch, 0, 1);
-    if (!status && fresh && d->pooled && cleave__level_of(d)->vertices <= EXACT_VERTICES_MAX &&
-        !perfect(d))
-        status = cleave__attempt_one(d, batch, cleave__attempt_exact, 0, d->pool[0].block);
-    if (!status && starts > 1)
-        status = start_all(d, batch, 1, starts);
-    if (!status && fresh && several && !d->strict && !cleave__level_of(d)->home)
-        status = cleave__attempt_one(d, batch, cleave__attempt_loose, 3000077, NULL);
-    if (!status && fresh && d->pooled && cleave__merging_pays(d, d->pool[0].block))
-        status = merge_all(d, batch);
+        status = search_fresh(d, batch, starts, several);
     if (!status)
         status = recombine_all(d, batch, pairs);
     if (!status && d->small && d->pooled && !perfect(d))

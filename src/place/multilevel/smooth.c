@@ -12,7 +12,7 @@
 
 #include "place/multilevel/search.h"
 
-enum { ROUNDS_MAX = 12, WORK_MAX = 20000000 };
+enum { ROUNDS_MIN = 3, ROUNDS_MAX = 12, WORK_MAX = 20000000 };
 
 struct candidate {
     double rating;
@@ -139,7 +139,7 @@ bool cleave__smooth(struct cleave__search *search, struct cleave__state *state)
     size_t cells = (size_t)state->target->blocks * l->weights;
     x.candidate = cleave__arena_array(&search->arena, l->vertices, sizeof *x.candidate);
     x.term = cleave__arena_array(&search->arena, cells, sizeof *x.term);
-    uint64_t rounds = work ? WORK_MAX / work : 0;
+    uint64_t rounds = ROUNDS_MIN + (work ? WORK_MAX / work : 0);
     uint32_t *saved = cleave__arena_array(&search->arena, l->vertices, sizeof *saved);
     struct cleave__score before = state->score;
     bool better = false;
