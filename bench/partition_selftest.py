@@ -144,7 +144,8 @@ def bounds(problems):
     def fourth(unpacked=(), **changed):
         given = {("w+unit,degree", "default"): cell(83), ("w+unit,degree", "metis"): cell(100, balanced=0),
                  ("v+unit,degree", "default"): cell(83), ("v+unit,degree", "metis"): cell(100),
-                 ("x", "default"): cell(80), ("x+areas,degree", "default"): cell(100)}
+                 ("x", "default"): cell(60), ("x+degree", "default"): cell(80),
+                 ("x+areas,degree", "default"): cell(100)}
         given.update({tuple(name.split("/")): c for name, c in changed.items()})
         cells = {Key(name, 2, "0.03", "km1", tool): c for (name, tool), c in given.items()}
         return shows.bounds_4(cells, "default", {(name, 2): name not in unpacked for name, _ in given})
@@ -154,8 +155,8 @@ def bounds(problems):
               (fourth, {"w+unit,degree/default": cell(84), "unpacked": ["w+unit,degree"]}, None),
               (fourth, {"x+areas,degree/default": cell(101)}, "areas + degree"),
               (fourth, {"x+areas,degree/default": cell(101), "unpacked": ["x+areas,degree"]}, None),
-              (fourth, {"x/default": cell(80, balanced=2)}, "out of balance where"),
-              (fourth, {"x/default": cell(80, balanced=2), "unpacked": ["x"]}, None)]
+              (fourth, {"x/default": cell(60, balanced=2)}, "out of balance where"),
+              (fourth, {"x/default": cell(60, balanced=2), "unpacked": ["x"]}, None)]
     for make, changed, broken in cases:
         unmet = [b.text for b in make(**changed) if not b.met]
         wanted = [broken] if broken else []

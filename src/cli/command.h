@@ -28,6 +28,7 @@ struct cleave_command {
 extern const struct cleave_command cleave__commands[];
 
 int cleave__command_partition(int argc, char **argv);
+int cleave__command_cache(int argc, char **argv);
 int cleave__command_tables_compare(int argc, char **argv);
 int cleave__command_tables_inspect(int argc, char **argv);
 int cleave__command_tables_place(int argc, char **argv);

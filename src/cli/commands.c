@@ -33,5 +33,6 @@ const struct cleave_command cleave__commands[] = {
     {"tables", "shard a database by its query log", NULL, tables},
     {"graph", "shard a graph by its queries", NULL, graph},
     {"partition", "divide a hypergraph into balanced blocks", cleave__command_partition, NULL},
+    {"cache", "eviction policies on a trace of requests", cleave__command_cache, NULL},
     {0},
 };

@@ -257,6 +257,8 @@ static uint32_t starts_of(const struct cleave__driver *d)
     uint64_t cheap = 150000 / (size * depth + 1), starts = d->search.effort.starts;
     if (d->options->preset == CLEAVE_FAST)
         return 1;
+    if (cleave__blocks_of(d) == 2 && d->options->preset == CLEAVE_QUALITY)
+        starts *= 2; /* two blocks are the cheapest, and vary most */
     starts = cheap > starts ? cheap : starts;
     return starts > 12 ? 12 : (uint32_t)starts;
 }
@@ -269,7 +271,7 @@ static enum cleave_status search_all(struct cleave__driver *d, struct cleave__at
     uint32_t starts = fresh ? starts_of(d) : 0, pairs;
     if (several && starts == 1 && !d->options->starts)
         starts = d->options->preset == CLEAVE_FAST ? 1 : DOUBTFUL_STARTS;
-    pairs = starts / 2;
+    pairs = cleave__blocks_of(d) == 2 && d->options->preset == CLEAVE_QUALITY ? starts : starts / 2;
     d->rounds = starts + pairs + d->small + (d->options->warm_start ? 3 : 0);
     enum cleave_status status = CLEAVE_OK;
     if (doubtful)
