@@ -66,6 +66,18 @@ awk '{ if ($1 <= 100) hub++; else other++ } END { h = hub / 100; o = other / 990
     printf "%.2f %.2f %.0f\n", h, o, h / o }' reads >ratio
 [ "$(cat ratio)" = "200.00 6.06 33" ] || fail "hubs: $(cat ratio)"
 
+# Such reads in a cache: hits of LRU at 25, 100, 500 and 1000 lists.
+expect 0 cache reads --policy lru --capacity 25,100,500,1000 --json
+python3 - <<'END' || fail "hits: $(head -c 500 out)"
+import json
+def rows(x):
+    if isinstance(x, dict):
+        return [x] if "hits" in x else [r for v in x.values() for r in rows(v)]
+    return [r for v in x for r in rows(v)] if isinstance(x, list) else []
+got = [round(100 * r["hits"] / 80000, 2) for r in rows(json.load(open("out")))]
+assert got == [1.60, 6.12, 22.22, 30.67], got
+END
+
 # What the streaming placers cut of real graphs, in parts of 10,000; where the data are.
 if [ -f "$shared/graph/ego-facebook.txt.gz" ]; then
     for graph in ego-facebook lastfm-asia; do
