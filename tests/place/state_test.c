@@ -287,9 +287,66 @@ static void parts(void **state)
     assert_true(property_run("parts hold what they should", parts_agree, NULL, 3000));
 }
 
+enum { CROWD = 1400, GIANTS = 6, SMALL = 2 * CROWD, NETS = GIANTS + SMALL, BLOCKS = 1024 };
+
+/* A few nets that hold nearly everybody, in as many blocks as there may be: one move into an empty
+ * block concerns all of them, and each has a row of a thousand blocks. FM once took minutes. */
+static void refinement_is_bounded(void **unused)
+{
+    (void)unused;
+    static uint64_t net_offset[NETS + 1];
+    static uint32_t pin[GIANTS * CROWD + 3 * SMALL], block[CROWD], least[BLOCKS];
+    static int64_t weight[CROWD], net_weight[NETS], limit[BLOCKS];
+    static int32_t fixed[CROWD];
+    struct cleave__search search = {0};
+    struct cleave__level level = {.vertices = CROWD,
+                                  .nets = NETS,
+                                  .weights = 1,
+                                  .net_offset = net_offset,
+                                  .pin = pin,
+                                  .weight = weight,
+                                  .net_weight = net_weight,
+                                  .fixed = fixed};
+    const struct cleave__target target = {.blocks = BLOCKS,
+                                          .weights = 1,
+                                          .limit = limit,
+                                          .quota = limit,
+                                          .least = least,
+                                          .objective = CLEAVE_KM1,
+                                          .budget = INT64_MAX};
+    struct cleave__state state;
+    uint64_t used = 0;
+    cleave__random_seed(&search.random, 11);
+    for (uint32_t e = 0; e < NETS; e++) {
+        uint32_t first = (uint32_t)cleave__random_below(&search.random, CROWD - 3);
+        for (uint32_t v = e < GIANTS ? 0 : first; v < (e < GIANTS ? CROWD : first + 3); v++) {
+            if (e >= GIANTS || cleave__random_below(&search.random, 100) < 97)
+                pin[used++] = v;
+        }
+        net_offset[e + 1] = used;
+        net_weight[e] = (int64_t)cleave__random_below(&search.random, 100);
+    }
+    for (uint32_t v = 0; v < CROWD; v++) {
+        weight[v] = 1;
+        fixed[v] = CLEAVE_FREE;
+        block[v] = (uint32_t)cleave__random_below(&search.random, BLOCKS);
+    }
+    for (uint32_t b = 0; b < BLOCKS; b++)
+        limit[b] = 10;
+    assert_true(cleave__level_transpose(&level, &search.arena));
+    assert_true(cleave__state_init(&state, &search.arena, &level, &target, block, 0));
+    struct cleave__score before = state.score;
+    assert_int_equal(cleave__refine_fm(&search, &state, 8), 0);
+    assert_false(cleave__score_less(&before, &state.score));
+    uint64_t bound = CLEAVE__FM_LOOKS_FREE + CLEAVE__FM_LOOKS_A_PIN * used;
+    assert_true(state.looks <= bound + (uint64_t)CROWD * GIANTS * BLOCKS);
+    cleave__arena_free(&search.arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(moves), cmocka_unit_test(sides),
-                                       cmocka_unit_test(steps), cmocka_unit_test(parts)};
+                                       cmocka_unit_test(steps), cmocka_unit_test(parts),
+                                       cmocka_unit_test(refinement_is_bounded)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

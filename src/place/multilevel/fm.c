@@ -5,7 +5,11 @@
  * Sanders 2010.)
  *
  * Invariant: a queued key is never below the vertex's best gain over admissible moves, so it is
- * enough to look again when the vertex reaches the top. */
+ * enough to look again when the vertex reaches the top.
+ *
+ * Bounded: with many blocks a row costs what its nets touch, and one move into an empty block makes
+ * every pin of a giant net ask for its own. Usual refinements take up to some 100 looks a pin; past
+ * CLEAVE__FM_LOOKS_A_PIN (small levels have some free) it ends with what it has. */
 #include <string.h>
 
 #include "place/multilevel/heap.h"
@@ -25,6 +29,7 @@ struct fm {
     uint32_t *waiting; /* [vertices]: touched by the move under way, not queued yet */
     bool *waits;
     uint32_t wait;
+    uint64_t enough; /* looks of the state at which it ends */
 };
 
 static void touch(void *context, uint32_t u, uint32_t b, int64_t delta)
@@ -63,7 +68,7 @@ static void local_search(struct fm *fm, const uint32_t *seed, uint32_t seeds,
     uint32_t best = fm->moves;
     struct cleave__score best_score = s->score;
     cleave__patience_reset(patience);
-    while (fm->heap.count) {
+    while (fm->heap.count && s->looks < fm->enough) {
         uint32_t v = fm->heap.item[0];
         int64_t gain = 0;
         uint32_t to = cleave__state_best(s, v, &gain);
@@ -106,7 +111,9 @@ enum cleave_status cleave__refine_fm(struct cleave__search *search, struct cleav
     const struct cleave__level *level = state->level;
     uint32_t n = level->vertices;
     struct cleave_arena_mark mark = cleave__arena_mark(&search->arena);
-    struct fm fm = {.state = state};
+    struct fm fm = {.state = state,
+                    .enough = state->looks + CLEAVE__FM_LOOKS_FREE +
+                              CLEAVE__FM_LOOKS_A_PIN * (uint64_t)level->net_offset[level->nets]};
     enum cleave_status status = CLEAVE_NO_MEMORY;
     fm.locked = cleave__arena_array(&search->arena, n, sizeof *fm.locked);
     fm.log = cleave__arena_array(&search->arena, n, sizeof *fm.log);
@@ -118,7 +125,7 @@ enum cleave_status cleave__refine_fm(struct cleave__search *search, struct cleav
         goto done;
     status = CLEAVE_OK;
     struct cleave__patience patience = cleave__patience_for(n);
-    for (uint32_t round = 0; round < rounds; round++) {
+    for (uint32_t round = 0; round < rounds && state->looks < fm.enough; round++) {
         struct cleave__score before = state->score;
         memset(fm.locked, 0, n * sizeof *fm.locked);
         fm.moves = 0;
@@ -130,7 +137,7 @@ enum cleave_status cleave__refine_fm(struct cleave__search *search, struct cleav
         cleave__random_shuffle(&search->random, seed, seeds);
         /* Small levels are searched as a whole first, then locally. */
         uint32_t step = round == 0 && n <= CLEAVE__FM_WHOLE_MAX ? seeds : CLEAVE__FM_SEEDS;
-        for (uint32_t i = 0; i < seeds; i += step) {
+        for (uint32_t i = 0; i < seeds && state->looks < fm.enough; i += step) {
             local_search(&fm, seed + i, seeds - i < step ? seeds - i : step, &patience);
             if (cleave__stopped(search)) {
                 status = CLEAVE_INTERRUPTED;

@@ -45,7 +45,9 @@ enum cleave_status cleave__cluster(struct cleave__search *search, const struct c
 enum cleave_status cleave__refine_labels(struct cleave__search *search, struct cleave__state *state,
                                          uint32_t rounds);
 
-/* fm.c: localised k-way Fiduccia-Mattheyses with rollback to the best prefix. */
+/* fm.c: localised k-way Fiduccia-Mattheyses with rollback to the best prefix. So many looks of the
+ * state (state.h) and one local search's last step more, at most. */
+enum { CLEAVE__FM_LOOKS_A_PIN = 1000, CLEAVE__FM_LOOKS_FREE = 100000000 };
 enum cleave_status cleave__refine_fm(struct cleave__search *search, struct cleave__state *state,
                                      uint32_t rounds);
 

@@ -99,6 +99,7 @@ static uint32_t gather_row(struct cleave__state *s, uint32_t v, int64_t *row)
         uint32_t e = l->incident[j];
         uint32_t others = (uint32_t)(l->net_offset[e + 1] - l->net_offset[e]) - 1;
         const struct cleave__slot *slot = s->slot + l->net_offset[e];
+        s->looks += s->used[e];
         for (uint32_t i = 0; i < s->used[e]; i++) {
             uint32_t b = slot[i].block, count = slot[i].count - (b == own);
             row[b] += ((km1 && count > 0) + (cut && others && count == others)) * l->net_weight[e];

@@ -67,7 +67,8 @@ struct cleave__state {
     uint32_t *near;   /* [blocks]: blocks that the vertex looked at last touches */
     uint32_t *marked; /* [blocks]: `stamp` for those */
     uint32_t stamp;
-    int64_t moved; /* of the budget */
+    uint64_t looks; /* blocks of nets looked at for rows, so far: what rows have cost */
+    int64_t moved;  /* of the budget */
     struct cleave__score score;
 };
 
