@@ -1,7 +1,6 @@
 #!/bin/bash
 # cleave partition --replicate: copies of chosen vertices, their file, and what is refused.
 . "$(dirname "$0")/harness.sh"
-"$cleave" partition --help | grep -q -e --replicate || exit 77
 
 # Two pairs, and vertex 5 that both read.
 printf '4 5 11\n3 1 2\n3 3 4\n1 1 2 5\n1 3 4 5\n1\n1\n1\n1\n1\n' >hub.hgr
