@@ -300,6 +300,8 @@ enum cleave_status cleave__input_read(struct cleave_input *input, void *buffer, 
 enum cleave_status cleave__input_open(const char *path, struct cleave_input **out,
                                       struct cleave_error *error)
 {
+    if (!*path)
+        return cleave_error_set(error, CLEAVE_BAD_ARGUMENT, "the name of a file to read is empty");
     struct cleave_input *input = calloc(1, sizeof *input);
     if (!input)
         return cleave_error_set(error, CLEAVE_NO_MEMORY, "%s: out of memory", path);

@@ -55,6 +55,8 @@ enum cleave_status cleave__output_open(struct cleave__output *output, const char
         output->file = stdout;
         return CLEAVE_OK;
     }
+    if (!*path)
+        return cleave_error_set(error, CLEAVE_BAD_ARGUMENT, "the name of a file to write is empty");
     struct stat old;
     bool exists = stat(path, &old) == 0;
     mode_t mask = umask(0);

@@ -62,8 +62,10 @@ static double unit_bytes(const char *text)
     static const struct {
         const char *name;
         double bytes;
-    } units[] = {{"B", 1},        {"kB", 1e3},     {"MB", 1e6},     {"GB", 1e9},    {"TB", 1e12},
-                 {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}};
+    } units[] = {{"B", 1},        {"kB", 1e3},     {"MB", 1e6},     {"GB", 1e9},
+                 {"TB", 1e12},    {"PB", 1e15},    {"EB", 1e18},    {"KiB", 0x1p10},
+                 {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}, {"PiB", 0x1p50},
+                 {"EiB", 0x1p60}};
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         if (!strcmp(units[i].name, text))
             return units[i].bytes;
@@ -94,10 +96,11 @@ static void add_capacity(struct argp_state *state, struct arguments *a, const ch
         c.units = fine ? (uint64_t)number : 0;
     }
     if (!fine)
-        argp_error(state,
-                   "--capacity takes entries (100), bytes (64KiB, 1MB) or a share of what there is "
-                   "(10%%), not '%s'",
-                   text);
+        argp_error(
+            state,
+            "--capacity takes entries (100), bytes (64KiB, 1MB), each from 1 to 2^60, or a share "
+            "of what there is (10%%, at most 1000%%), not '%s'",
+            text);
     a->capacities[a->capacity_count++] = c;
 }
 
@@ -114,19 +117,18 @@ static void add_policy(struct argp_state *state, struct arguments *a, const char
 static error_t parse(int key, char *value, struct argp_state *state)
 {
     struct arguments *a = state->input;
+    char *item;
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &a->common;
         return 0;
     case KEY_POLICY:
-        for (char *save, *name = strtok_r(value, ",", &save); name;
-             name = strtok_r(NULL, ",", &save))
-            add_policy(state, a, name);
+        while ((item = cleave__option_item(state, "--policy", &value)))
+            add_policy(state, a, item);
         return 0;
     case KEY_CAPACITY:
-        for (char *save, *text = strtok_r(value, ",", &save); text;
-             text = strtok_r(NULL, ",", &save))
-            add_capacity(state, a, text);
+        while ((item = cleave__option_item(state, "--capacity", &value)))
+            add_capacity(state, a, item);
         return 0;
     case KEY_FORMAT:
         a->format = cleave__option_choice(state, "--format", value, formats);

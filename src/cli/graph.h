@@ -57,9 +57,11 @@ struct cleave_graph_arguments {
 void cleave__graph_defaults(struct cleave_graph_arguments *arguments);
 
 /* --edges, --labels, --generate, ...; --hops, --limit, ...; --shards, --placements, .... The input
- * of each is a struct cleave_graph_arguments; `_source` comes first. */
-extern const struct argp cleave__graph_source_argp, cleave__graph_query_argp,
-    cleave__graph_place_argp, cleave__graph_executor_argp, cleave__graph_queries_argp;
+ * of each is a struct cleave_graph_arguments; `_source` comes first, `_made` is its part without
+ * files. */
+extern const struct argp cleave__graph_source_argp, cleave__graph_made_argp,
+    cleave__graph_query_argp, cleave__graph_place_argp, cleave__graph_executor_argp,
+    cleave__graph_queries_argp;
 
 /* After parsing: the seed that --seed gave, where --seeds gave none. */
 void cleave__graph_settle(struct cleave_graph_arguments *arguments);

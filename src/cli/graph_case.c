@@ -61,6 +61,17 @@ enum cleave_status cleave__graph_open(const struct cleave_graph_arguments *a,
     if (!strcmp(a->edges, "-") && a->labels && !strcmp(a->labels, "-"))
         return cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
                                 "--edges and --labels cannot both be standard input");
+    const char *taken = !strcmp(a->edges, "-")                 ? "--edges"
+                        : a->labels && !strcmp(a->labels, "-") ? "--labels"
+                                                               : NULL;
+    for (uint32_t i = 0; i < a->placement_count; i++) {
+        if (strcmp(a->placements[i], "@-"))
+            continue;
+        if (taken)
+            return cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
+                                    "%s and --placements @- cannot both be standard input", taken);
+        taken = "--placements @-";
+    }
     cleave__interrupt_release();
     status = cleave__graph_read(a->edges, a->undirected, progress, &graph, error);
     if (!status && a->labels)

@@ -71,6 +71,7 @@ struct arguments {
     struct cleave_graph_arguments graph;
     const char *plot;
     enum column y;
+    bool has_y;
 };
 
 struct output {
@@ -116,11 +117,14 @@ static error_t parse(int key, char *value, struct argp_state *state)
         return 0;
     case KEY_Y:
         a->y = column_of(state, value);
+        a->has_y = true;
         return 0;
     case ARGP_KEY_ARG:
         argp_error(state, "'%s' is no option; name a file with --edges", value);
         return 0;
     case ARGP_KEY_END:
+        if (a->has_y && !a->plot)
+            argp_error(state, "--y goes with --plot FILE.svg");
         if (!a->graph.placement_count) {
             static const char *const usual[] = {"hash", "community", "balanced"};
             for (int i = 0; i < 3; i++)
@@ -371,12 +375,12 @@ static enum cleave_status draw(struct output *o, struct cleave_error *error)
     enum cleave_status status = cleave__output_open(&file, o->a->plot, error);
     if (status)
         return status;
-    status = cleave__plot_write(&o->plot, file.file, error);
-    if (status)
-        cleave__output_abandon(&file);
-    else
-        status = cleave__output_commit(&file, error);
-    return status;
+    struct cleave_error why;
+    status = cleave__plot_write(&o->plot, file.file, &why);
+    if (!status)
+        return cleave__output_commit(&file, error);
+    cleave__output_abandon(&file);
+    return cleave_error_set(error, status, "%.200s: %.300s", o->a->plot, why.message);
 }
 
 int cleave__command_graph_compare(int argc, char **argv)

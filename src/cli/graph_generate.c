@@ -4,7 +4,7 @@
 #include "base/output.h"
 #include "cli/graph.h"
 
-enum { KEY_LABELS_OUT = 0x3000 };
+enum { KEY_LABELS_OUT = 0x3000, KEY_LABELS };
 
 struct arguments {
     struct cleave_graph_arguments graph;
@@ -15,6 +15,7 @@ static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "Output:", 6},
     {"output", 'o', "FILE", 0, "The edges, a line each: source and target (standard output)", 6},
     {"labels-output", KEY_LABELS_OUT, "FILE", 0, "A line a user: id and community", 6},
+    {"labels", KEY_LABELS, "FILE", OPTION_HIDDEN, NULL, 6}, /* else short for the one above */
     {0}};
 
 static error_t parse(int key, char *value, struct argp_state *state)
@@ -31,56 +32,68 @@ static error_t parse(int key, char *value, struct argp_state *state)
     case KEY_LABELS_OUT:
         a->labels = value;
         return 0;
+    case KEY_LABELS:
+        argp_error(state, "--labels is read; --labels-output FILE is written");
+        return 0;
     case ARGP_KEY_ARG:
         argp_error(state, "'%s' is no option; name a generator with --generate", value);
         return 0;
     case ARGP_KEY_END:
-        if (a->graph.edges)
-            argp_error(state, "--edges names a graph that is there already");
+        if (!a->graph.generator)
+            argp_error(state, "which graph? --generate NAME");
+        cleave__option_apart(state, "--output", a->output ? a->output : "-", "--labels-output",
+                             a->labels);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
 }
 
-static enum cleave_status write_edges(const char *path, const struct cleave__drawn *drawn,
+static enum cleave_status write_edges(FILE *out, const struct cleave__drawn *drawn,
                                       const struct cleave_progress *progress,
                                       struct cleave_error *error)
 {
-    struct cleave__output output;
-    enum cleave_status status = cleave__output_open(&output, path, error);
-    if (status)
-        return status;
     for (size_t i = 0; i < drawn->edges.end.count; i += 2) {
-        fprintf(output.file, "%" PRIu32 " %" PRIu32 "\n", drawn->edges.end.data[i] + 1,
+        fprintf(out, "%" PRIu32 " %" PRIu32 "\n", drawn->edges.end.data[i] + 1,
                 drawn->edges.end.data[i + 1] + 1);
-        if (i % (1 << 16) == 0 && *progress->stop) {
-            cleave__output_abandon(&output);
+        if (i % (1 << 16) == 0 && *progress->stop)
             return cleave_error_set(error, CLEAVE_INTERRUPTED, "stopped");
-        }
     }
-    return cleave__output_commit(&output, error);
+    return CLEAVE_OK;
 }
 
-static enum cleave_status write_labels(const char *path, const struct cleave__drawn *drawn,
-                                       struct cleave_error *error)
+/* Both files, or neither: each is written in full before the first takes its place. */
+static enum cleave_status write_all(const struct arguments *a, const struct cleave__drawn *drawn,
+                                    const struct cleave_progress *progress,
+                                    struct cleave_error *error)
 {
-    struct cleave__output output;
-    if (!drawn->community)
+    struct cleave__output edges = {0}, labels = {0};
+    if (a->labels && !drawn->community)
         return cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
                                 "--labels-output: this generator tells no communities");
-    enum cleave_status status = cleave__output_open(&output, path, error);
-    if (status)
-        return status;
-    for (uint32_t v = 0; v < drawn->users; v++)
-        fprintf(output.file, "%" PRIu32 " %" PRIu32 "\n", v + 1, drawn->community[v]);
-    return cleave__output_commit(&output, error);
+    enum cleave_status status = CLEAVE_OK;
+    if (a->labels)
+        status = cleave__output_open(&labels, a->labels, error);
+    if (!status)
+        status = cleave__output_open(&edges, a->output ? a->output : "-", error);
+    for (uint32_t v = 0; v < drawn->users && !status && a->labels; v++)
+        fprintf(labels.file, "%" PRIu32 " %" PRIu32 "\n", v + 1, drawn->community[v]);
+    if (!status)
+        status = write_edges(edges.file, drawn, progress, error);
+    /* A failed flush is what the commit of the edges then tells. */
+    if (!status && fflush(edges.file) == 0 && a->labels)
+        status = cleave__output_commit(&labels, error);
+    if (!status)
+        status = cleave__output_commit(&edges, error);
+    cleave__output_abandon(&edges);
+    cleave__output_abandon(&labels);
+    return status;
 }
 
 int cleave__command_graph_generate(int argc, char **argv)
 {
     struct argp_child children[] = {
-        {&cleave__graph_source_argp, 0, NULL, 0}, {&cleave__options_argp, 0, "Common:", 9}, {0}};
+        {&cleave__graph_made_argp, 0, NULL, 0}, {&cleave__options_argp, 0, "Common:", 9}, {0}};
     const struct argp argp = {
         options,  parse, "",  "Writes a made-up graph, the same for the same options and seed.",
         children, NULL,  NULL};
@@ -100,10 +113,8 @@ int cleave__command_graph_generate(int argc, char **argv)
     if (!status)
         status = cleave__graph_draw(a.graph.generator, &made, &drawn, &error);
     cleave__terminal_clear(&terminal);
-    if (!status && a.labels)
-        status = write_labels(a.labels, &drawn, &error);
     if (!status)
-        status = write_edges(a.output ? a.output : "-", &drawn, &terminal.progress, &error);
+        status = write_all(&a, &drawn, &terminal.progress, &error);
     cleave__drawn_free(&drawn);
     return status ? cleave__command_fail(&error) : CLEAVE_EXIT_OK;
 }

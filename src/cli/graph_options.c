@@ -65,6 +65,10 @@ static const struct argp_option source_options[] = {
      "A line an edge, source and target between spaces, tabs or commas; or METIS .graph", 1},
     {"labels", KEY_LABELS, "FILE", 0, "A line a user: id and label (its community)", 1},
     {"undirected", KEY_UNDIRECTED, NULL, 0, "A line is an edge both ways", 1},
+    {0},
+};
+
+static const struct argp_option made_options[] = {
     {NULL, 0, NULL, 0, "The graph, made up:", 2},
     {"generate", KEY_GENERATE, "NAME", 0, "See the list of generators below", 2},
     {"users", KEY_AXIS + CLEAVE_AXIS_USERS, "N", 0, "Users (10000)", 2},
@@ -159,6 +163,9 @@ static error_t parse_source(int key, char *value, struct argp_state *state)
 {
     struct cleave_graph_arguments *a = state->input;
     switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = a;
+        return 0;
     case KEY_EDGES:
         a->edges = value;
         return 0;
@@ -168,11 +175,6 @@ static error_t parse_source(int key, char *value, struct argp_state *state)
     case KEY_UNDIRECTED:
         a->undirected = true;
         return 0;
-    case KEY_GENERATE:
-        a->generator = cleave__graph_generator_find(value);
-        if (!a->generator)
-            argp_error(state, "no generator is called '%s': see --help", value);
-        return 0;
     case ARGP_KEY_END:
         if (!a->edges == !a->generator)
             argp_error(state, "which graph? --edges FILE, or --generate NAME");
@@ -180,8 +182,19 @@ static error_t parse_source(int key, char *value, struct argp_state *state)
             argp_error(state, "--labels and --undirected go with --edges");
         return 0;
     default:
-        return parse_axis(a, key, value, state);
+        return ARGP_ERR_UNKNOWN;
     }
+}
+
+static error_t parse_made(int key, char *value, struct argp_state *state)
+{
+    struct cleave_graph_arguments *a = state->input;
+    if (key != KEY_GENERATE)
+        return parse_axis(a, key, value, state);
+    a->generator = cleave__graph_generator_find(value);
+    if (!a->generator)
+        argp_error(state, "no generator is called '%s': see --help", value);
+    return 0;
 }
 
 static error_t parse_query(int key, char *value, struct argp_state *state)
@@ -236,11 +249,11 @@ static error_t parse_place(int key, char *value, struct argp_state *state)
     static const char *const presets[] = {
         [CLEAVE_DEFAULT] = "default", [CLEAVE_FAST] = "fast", [CLEAVE_QUALITY] = "quality", NULL};
     struct cleave_graph_arguments *a = state->input;
-    char *save = NULL;
+    char *name;
     switch (key) {
     case KEY_PLACEMENTS:
         a->placement_count = 0;
-        for (char *name = strtok_r(value, ",", &save); name; name = strtok_r(NULL, ",", &save))
+        while ((name = cleave__option_item(state, "--placements", &value)))
             add_placement(state, a, name);
         return 0;
     case KEY_PRESET:
@@ -260,11 +273,11 @@ static error_t parse_place(int key, char *value, struct argp_state *state)
 static error_t parse_executors(int key, char *value, struct argp_state *state)
 {
     struct cleave_graph_arguments *a = state->input;
-    char *save = NULL;
+    char *name;
     switch (key) {
     case KEY_EXECUTORS:
         a->executor_count = 0;
-        for (char *name = strtok_r(value, ",", &save); name; name = strtok_r(NULL, ",", &save))
+        while ((name = cleave__option_item(state, "--executors", &value)))
             add_executor(state, a, name);
         return 0;
     case ARGP_KEY_END:
@@ -318,8 +331,11 @@ static char *list_placements(int key, const char *text, void *input)
     return fclose(out) ? NULL : list;
 }
 
-const struct argp cleave__graph_source_argp = {source_options, parse_source,    NULL, "\v",
-                                               NULL,           list_generators, NULL};
+const struct argp cleave__graph_made_argp = {made_options, parse_made,      NULL, "\v",
+                                             NULL,         list_generators, NULL};
+static const struct argp_child source_children[] = {{&cleave__graph_made_argp, 0, NULL, 0}, {0}};
+const struct argp cleave__graph_source_argp = {source_options,  parse_source, NULL, NULL,
+                                               source_children, NULL,         NULL};
 const struct argp cleave__graph_query_argp = {query_options, parse_query, NULL, NULL,
                                               NULL,          NULL,        NULL};
 const struct argp cleave__graph_place_argp = {place_options, parse_place,     NULL, "\v",

@@ -46,6 +46,8 @@ static error_t parse(int key, char *value, struct argp_state *state)
             a->graph.placements[a->graph.placement_count++] = "multilevel";
         if (a->graph.placement_count > 1)
             argp_error(state, "--placements: one only; cleave graph compare takes several");
+        cleave__option_apart(state, "--output", a->output ? a->output : "-", "--hypergraph",
+                             a->hypergraph);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;

@@ -92,6 +92,28 @@ double cleave__option_real(struct argp_state *state, const char *option, const c
     return number;
 }
 
+char *cleave__option_item(struct argp_state *state, const char *option, char **rest)
+{
+    char *item = *rest;
+    if (!item)
+        return NULL;
+    char *comma = strchr(item, ',');
+    *rest = comma ? comma + 1 : NULL;
+    if (comma)
+        *comma = 0;
+    if (!*item)
+        argp_error(state, "%s: a value is missing", option);
+    return item;
+}
+
+void cleave__option_apart(struct argp_state *state, const char *option, const char *value,
+                          const char *other, const char *other_value)
+{
+    if (value && other_value && !strcmp(value, other_value))
+        argp_error(state, "%s and %s both want %s", option, other,
+                   strcmp(value, "-") ? value : "standard output");
+}
+
 uint32_t cleave__option_choice(struct argp_state *state, const char *option, const char *value,
                                const char *const *words)
 {

@@ -44,6 +44,13 @@ int64_t cleave__option_integer(struct argp_state *state, const char *option, con
 uint64_t cleave__option_unsigned(struct argp_state *state, const char *option, const char *value);
 double cleave__option_real(struct argp_state *state, const char *option, const char *value,
                            double low, double high);
+/* Takes the next item from a list with commas between, in place: `*rest` is the list at first, NULL
+ * at its end. NULL when there is none left; an empty item is refused in a line. */
+char *cleave__option_item(struct argp_state *state, const char *option, char **rest);
+/* Two files that are to be written must not be the same, standard output ("-") least of all; else a
+ * line that says so. Either may be NULL. */
+void cleave__option_apart(struct argp_state *state, const char *option, const char *value,
+                          const char *other, const char *other_value);
 /* Index of the value in a NULL-terminated list of words; else a line that lists them. */
 uint32_t cleave__option_choice(struct argp_state *state, const char *option, const char *value,
                                const char *const *words);

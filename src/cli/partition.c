@@ -113,6 +113,7 @@ static void check_arguments(struct argp_state *state, struct cleave_partition_ar
         argp_error(state, "--refine and --budget need --start");
     if (a->output && !strcmp(a->output, "-") && (a->common.json || a->common.csv))
         argp_error(state, "-o - and --json or --csv both want standard output");
+    cleave__option_apart(state, "--output", a->output, "--copies", a->replicas.copies);
     if (!a->threads)
         a->threads = processors();
 }

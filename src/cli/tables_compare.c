@@ -37,8 +37,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
         state->child_inputs[3] = &a->tables.common;
         return 0;
     case KEY_SCHEMES:
-        for (char *save, *name = strtok_r(value, ",", &save); name;
-             name = strtok_r(NULL, ",", &save)) {
+        for (char *name; (name = cleave__option_item(state, "--schemes", &value));) {
             const struct cleave_scheme *scheme = cleave__scheme_find(name);
             if (!scheme)
                 argp_error(state, "no scheme is called '%s': see --help", name);

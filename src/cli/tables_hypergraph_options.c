@@ -60,26 +60,23 @@ static void append(struct argp_state *state, struct cleave_list *list, const cha
 }
 
 /* Splits "a,b,c" in place. */
-static void append_all(struct argp_state *state, struct cleave_list *list, char *value)
+static void append_all(struct argp_state *state, const char *option, struct cleave_list *list,
+                       char *value)
 {
-    char *rest = NULL;
-    for (char *word = strtok_r(value, ",", &rest); word; word = strtok_r(NULL, ",", &rest))
+    for (char *word; (word = cleave__option_item(state, option, &value));)
         append(state, list, word);
 }
 
 static void read_weights(struct argp_state *state, struct cleave_hypergraph_arguments *a,
                          char *value)
 {
-    char *rest = NULL;
     a->weight_count = 0;
-    for (char *word = strtok_r(value, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
+    for (char *word; (word = cleave__option_item(state, "--weights", &value));) {
         if (a->weight_count == CLEAVE_WEIGHTS_MAX)
             argp_error(state, "more than %d weights", CLEAVE_WEIGHTS_MAX);
         a->weights[a->weight_count++] = (enum cleave_vertex_weight)cleave__option_choice(
             state, "--weights", word, cleave__weight_names);
     }
-    if (a->weight_count == 0)
-        argp_error(state, "--weights names none");
 }
 
 static void check(struct argp_state *state, struct cleave_hypergraph_arguments *a)
@@ -123,7 +120,7 @@ error_t cleave__hypergraph_parse(int key, char *value, struct argp_state *state)
         a->writes = value;
         return 0;
     case KEY_COPY:
-        append_all(state, &a->copy, value);
+        append_all(state, "--copy", &a->copy, value);
         return 0;
     case KEY_START:
         a->start = value;
@@ -144,10 +141,10 @@ error_t cleave__hypergraph_parse(int key, char *value, struct argp_state *state)
         append(state, &a->grain, value);
         return 0;
     case KEY_LEAVE_OUT:
-        append_all(state, &a->leave_out, value);
+        append_all(state, "--leave-out", &a->leave_out, value);
         return 0;
     case KEY_REPLICATE:
-        append_all(state, &a->replicate, value);
+        append_all(state, "--replicate", &a->replicate, value);
         return 0;
     case KEY_NO_READ_ONLY:
         a->no_read_only = true;

@@ -73,25 +73,19 @@ static error_t parse(int key, char *value, struct argp_state *state)
         break;
     case KEY_NODE_PROCESSORS:
         a->processor_count = 0;
-        for (char *save, *word = strtok_r(value, ",", &save); word;
-             word = strtok_r(NULL, ",", &save)) {
+        for (char *word; (word = cleave__option_item(state, "--node-processors", &value));) {
             uint32_t slot = list_slot(state, "--node-processors", &a->processor_count);
             a->processors[slot] = (uint32_t)cleave__option_integer(state, "--node-processors", word,
                                                                    0, PROCESSORS_MOST);
         }
-        if (a->processor_count == 0)
-            argp_error(state, "--node-processors: a number, or numbers with commas between");
         break;
     case KEY_NODE_BANDWIDTH:
         a->bandwidth_count = 0;
-        for (char *save, *word = strtok_r(value, ",", &save); word;
-             word = strtok_r(NULL, ",", &save)) {
+        for (char *word; (word = cleave__option_item(state, "--node-bandwidth", &value));) {
             uint32_t slot = list_slot(state, "--node-bandwidth", &a->bandwidth_count);
             a->bandwidth[slot] =
                 (uint64_t)cleave__option_real(state, "--node-bandwidth", word, 0, 1e15);
         }
-        if (a->bandwidth_count == 0)
-            argp_error(state, "--node-bandwidth: a number, or numbers with commas between");
         break;
     case KEY_WORK:
         read_times(state, "--work", value, &a->given.work, &a->has_work);

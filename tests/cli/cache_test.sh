@@ -88,7 +88,14 @@ bad 1 'no request in it' /dev/null --capacity 2
 for capacity in 0 -1 x 1.5 1e3 10%% 0% 1kiB nan 1e99 0.5B ' 5'; do
     bad 2 "not '$capacity'" keys --capacity "$capacity"
 done
-bad 2 'how large a cache' keys --capacity ''
+bad 2 'how large a cache' keys
+for list in '' , 2, ,2 2,,4; do
+    bad 2 '--capacity: a value is missing' keys --capacity "$list"
+done
+bad 2 '--policy: a value is missing' keys --capacity 2 --policy lru,
+expect 0 cache sized --capacity 1EiB,1EB --policy lru --csv
+expect_line '1152921504606846976' out
+bad 2 'from 1 to 2^60' keys --capacity 18446744073709551615
 bad 2 'how large a cache' keys
 bad 2 'which trace' --capacity 2
 bad 2 'one trace at a time' keys sized --capacity 2

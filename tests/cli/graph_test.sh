@@ -116,6 +116,18 @@ usage place --generate hub --placements hash,ldg
 usage query --generate hub
 usage generate --edges two.csv
 usage compare --generate hub stray
+for list in "" , hash, ,hash hash,,ldg; do
+    usage compare --generate hub --placements "$list"
+done
+usage compare --generate hub --executors ""
+usage compare --generate hub --executors direct,,batched
+usage compare --generate hub --y hops_per_query
+usage place --generate hub -o same --hypergraph same
+usage place --generate hub --hypergraph -
+usage generate --generate communities -o same --labels-output same
+usage generate --generate communities --labels-output -
+usage generate --labels made.labels --generate communities
+[ -e same ] && fail "written though refused"
 expect 2 graph compare --generate hub --plot x.svg
 expect_one_line
 expect 2 graph compare --generate communities --local 9
@@ -146,5 +158,33 @@ expect 1 graph stats --edges cut.gz
 expect_one_line
 expect 1 graph generate --generate hub --users 300 -o nowhere/made
 expect_one_line
+expect 1 graph generate --generate communities --users 300 -o nowhere/made --labels-output never
+expect_one_line
+[ ! -e never ] || fail "labels without their edges"
+expect 1 graph generate --generate communities --users 300 -o /dev/full --labels-output never
+expect_one_line
+[ ! -e never ] || fail "labels without their edges"
+printf '0 0\n' >none.graph
+for command in stats place compare reads 'query --from 1'; do
+    expect 1 graph $command --edges none.graph
+    expect_one_line
+    expect_line 'none.graph: no vertices' err
+done
+expect 2 graph compare --edges two.csv --placements @
+expect_one_line
+expect 2 graph place --edges two.csv -o ''
+expect_one_line
+expect_line 'name of a file to write is empty' err
+expect 2 graph compare --edges - --placements @-
+expect_one_line
+expect_line 'cannot both be standard input' err
+expect 1 "${sweep[@]}" --plot /dev/full
+expect_one_line
+expect_line '/dev/full: cannot write' err
+# More edges than there is room for are refused at once, not when memory is out.
+for generator in communities hub hidden rmat lfr; do
+    expect 2 graph generate --generate $generator --users 2147483646 --degree 1000000 -o never
+    expect_one_line
+done
 
 done_testing

@@ -20,7 +20,8 @@ static const struct cleave__generator generators[] = {
      cleave__draw_lfr},
 };
 
-enum { GENERATORS = sizeof generators / sizeof *generators, PULSE_EVERY = 1 << 14 };
+enum { GENERATORS = sizeof generators / sizeof *generators, PULSE_EDGES = 1 << 17 };
+#define EDGES_MAX (UINT64_C(1) << 32)
 
 const struct cleave__generator *cleave__graph_generator_at(uint32_t index)
 {
@@ -50,13 +51,24 @@ enum cleave_status cleave__drawn_pulse(const struct cleave__generate_options *op
                                        uint32_t user, uint32_t users, struct cleave_error *error)
 {
     const struct cleave_progress *p = options->progress;
-    if (!p || user % PULSE_EVERY)
+    if (!p || user % (1 + PULSE_EDGES / (options->degree + 1)))
         return CLEAVE_OK;
     if (p->report)
         p->report(p->context, "drawing a graph", user, users);
     if (p->stop && *p->stop)
         return cleave_error_set(error, CLEAVE_INTERRUPTED, "stopped");
     return CLEAVE_OK;
+}
+
+static uint64_t users_of(const struct cleave__generator *generator,
+                         const struct cleave__generate_options *options)
+{
+    uint64_t users = 0;
+    if (generator->draw != cleave__draw_uneven)
+        return options->users;
+    for (uint32_t i = 0; i < options->size_count; i++)
+        users += options->sizes[i];
+    return users;
 }
 
 void cleave__drawn_free(struct cleave__drawn *drawn)
@@ -75,6 +87,11 @@ enum cleave_status cleave__graph_draw(const struct cleave__generator *generator,
     if (options->users == 0 || options->users > CLEAVE__USERS_MAX)
         status = cleave_error_set(error, CLEAVE_BAD_ARGUMENT, "%u users: must be 1 to %u",
                                   options->users, CLEAVE__USERS_MAX);
+    uint64_t users = users_of(generator, options);
+    if (!status && options->degree > EDGES_MAX / (users + 1))
+        status = cleave_error_set(
+            error, CLEAVE_BAD_ARGUMENT, "%llu users with %u edges each: more than %llu edges",
+            (unsigned long long)users, options->degree, (unsigned long long)EDGES_MAX);
     if (!status)
         status = generator->draw(options, &fresh, error);
     if (status)

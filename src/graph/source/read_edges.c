@@ -167,7 +167,9 @@ static enum cleave_status read_metis(const char *path, struct cleave__graph **ou
     if (status)
         return status;
     struct cleave__edges edges = {0};
-    if (!CLEAVE_RESERVE(&edges.end, h->net_offset[h->nets] + 1))
+    if (h->vertices == 0)
+        status = cleave_error_set(error, CLEAVE_BAD_INPUT, "%.200s: no vertices", path);
+    else if (!CLEAVE_RESERVE(&edges.end, h->net_offset[h->nets] + 1))
         status = no_memory(path, error);
     for (uint32_t e = 0; !status && e < h->nets; e++) {
         /* A repeated neighbour makes two nets; both pins are always there. */
