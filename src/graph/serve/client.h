@@ -1,0 +1,17 @@
+/* The state of a client: read after the run. */
+#ifndef CLEAVE_GRAPH_SERVE_CLIENT_H
+#define CLEAVE_GRAPH_SERVE_CLIENT_H
+
+#include "graph/serve/world.h"
+
+struct cleave__graph_client {
+    const struct cleave__seat *seat;
+    uint64_t next;      /* query */
+    uint64_t *began_ns; /* [outstanding] */
+    uint64_t *number;   /* [outstanding]: queries under way */
+    uint64_t done;
+    struct cleave_histogram latency_ns;
+    struct cleave_writer log; /* u64 length, u64 began, answered; the answer: one after another */
+};
+
+#endif
