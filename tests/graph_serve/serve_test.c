@@ -1,12 +1,13 @@
 /* Graphs at work: answers are the oracle's, costs are those that src/graph/route counts, on sim and
  * on threads; sim repeats; nothing leaks when memory runs out. */
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <cmocka.h>
 
 #include "graph/route/executor.h"
 #include "graph/serve/serve.h"

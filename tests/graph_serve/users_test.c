@@ -1,9 +1,10 @@
 /* The map of users against an array, and records on the wire. */
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
+
+#include <cmocka.h>
 
 #include "graph/serve/users.h"
 #include "support/failalloc.h"

@@ -6,12 +6,13 @@
 
 struct cleave__graph_client {
     const struct cleave__seat *seat;
-    uint64_t next;      /* query */
+    uint64_t next, end; /* query; the first that is not to be asked yet */
     uint64_t *began_ns; /* [outstanding] */
     uint64_t *number;   /* [outstanding]: queries under way */
+    uint32_t *tries;    /* [outstanding] */
     uint64_t done;
     struct cleave_histogram latency_ns;
-    struct cleave_writer log; /* u64 length, u64 began, answered; the answer: one after another */
+    struct cleave_writer log; /* u64 length and the answer, one after another */
 };
 
 #endif

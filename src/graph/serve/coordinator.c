@@ -30,8 +30,52 @@ static void destroy(void *self)
     CLEAVE_VECTOR_FREE(&c->free_asks);
     CLEAVE_VECTOR_FREE(&c->queue);
     free(c->owner);
+    free(c->copied);
     free(c);
 }
+
+/* What outlives a crash: the map, and a barrier that has no answer yet. */
+static void save(void *self, struct cleave_context *context)
+{
+    struct cleave__coordinator *c = self;
+    struct cleave_writer writer = {0};
+    if (!c->seat->world->serving->crashes)
+        return;
+    cleave__move_router_write(&c->router, &writer);
+    for (uint32_t v = 0; v < c->seat->world->graph->vertices; v++) {
+        cleave__put32(&writer, c->owner[v]);
+        cleave__put8(&writer, c->copied[v]);
+    }
+    if (writer.failed)
+        no_memory(context);
+    else
+        cleave__context_save(context, writer.data, writer.count);
+    free(writer.data);
+}
+
+static void start(void *self, struct cleave_context *context, const uint8_t *saved, size_t length)
+{
+    struct cleave__coordinator *c = self;
+    struct cleave_reader reader = {saved, saved + length, false};
+    if (!saved)
+        return;
+    if (!cleave__move_router_read(&c->router, &reader))
+        no_memory(context);
+    for (uint32_t v = 0; v < c->seat->world->graph->vertices; v++) {
+        c->owner[v] = cleave__get32(&reader);
+        c->copied[v] = cleave__get8(&reader);
+    }
+    cleave__move_router_resume(&c->router, context);
+}
+
+static void map(void *self, uint32_t target, const uint8_t *pieces, size_t count)
+{
+    struct cleave__coordinator *c = self;
+    for (size_t i = 0; i < count; i++)
+        c->owner[cleave__load64(pieces + i * 8)] = target - cleave__shard_actor(0);
+}
+
+static const struct cleave__move_router_ops router_ops = {map, save};
 
 static enum cleave_status create(const void *argument, void **self, struct cleave_error *error)
 {
@@ -40,10 +84,14 @@ static enum cleave_status create(const void *argument, void **self, struct cleav
     size_t bytes = seat->world->graph->vertices * sizeof *c->owner;
     if (c) {
         c->seat = seat;
+        c->router = (struct cleave__move_router){
+            .ops = &router_ops, .holder = c, .retry_ns = seat->world->serving->retry_ns};
         c->owner = malloc(bytes + 1);
+        c->copied = calloc((size_t)seat->world->graph->vertices + 1, sizeof *c->copied);
     }
-    if (!c || !c->owner) {
-        free(c);
+    if (!c || !c->owner || !c->copied) {
+        if (c)
+            destroy(c);
         return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for a coordinator");
     }
     memcpy(c->owner, seat->world->serving->owner, bytes);
@@ -116,8 +164,10 @@ void cleave__coordinator_answer(struct cleave__coordinator *c, struct cleave_con
 static bool send(struct cleave__coordinator *c, struct cleave_context *context,
                  struct cleave__ask ask)
 {
+    const struct cleave__world *world = c->seat->world;
     struct cleave__search *s = c->searches.data[ask.search];
     struct cleave_writer *writer = cleave__context_writer(context);
+    bool copies = false;
     uint32_t tag;
     if (c->free_asks.count) {
         tag = c->free_asks.data[--c->free_asks.count];
@@ -126,44 +176,95 @@ static bool send(struct cleave__coordinator *c, struct cleave_context *context,
         if (!CLEAVE_PUSH(&c->asks, ask) || !CLEAVE_RESERVE(&c->free_asks, c->asks.count))
             return false;
     }
-    if (c->seat->world->tracked)
+    if (world->tracked)
         ask.sent_ns = cleave__context_now_ns(context);
     c->asks.data[tag] = ask;
     c->under_way++;
     s->requests++;
     s->remote_requests += ask.shard != s->home;
-    cleave__put32(writer, (s->looking ? CLEAVE__READ_BRIEF : 0) |
-                              (ask.primary ? CLEAVE__READ_PRIMARY : 0) |
+    for (uint32_t i = 0; i < ask.count && !ask.owners; i++)
+        copies = copies || c->copied[s->ask.data[ask.first + i]];
+    cleave__put32(writer, (s->looking ? CLEAVE__READ_BRIEF : 0) | (copies ? CLEAVE__READ_COPY : 0) |
                               (s->level == 0 ? CLEAVE__READ_SOURCE : 0));
     for (uint32_t i = 0; i < ask.count; i++)
         cleave__put32(writer, s->ask.data[ask.first + i]);
     if (writer->failed)
         return false;
     cleave__context_request(context, cleave__shard_actor(ask.shard), CLEAVE__GRAPH_READ,
-                            writer->data, writer->count, 0, tag);
+                            writer->data, writer->count, world->serving->retry_ns, tag);
     return true;
 }
 
 void cleave__coordinator_ask(struct cleave__coordinator *c, struct cleave_context *context,
-                             struct cleave__ask ask)
+                             uint32_t search, uint32_t first, uint32_t count, bool owners)
 {
-    bool ok =
-        c->under_way < c->seat->world->window ? send(c, context, ask) : CLEAVE_PUSH(&c->queue, ask);
+    const struct cleave__world *world = c->seat->world;
+    const struct cleave__search *s = c->searches.data[search];
+    bool single = world->serving->executor == CLEAVE__SERVE_DIRECT, ok = true;
+    for (uint32_t end, all = first + count; first < all && ok; first = end) {
+        uint32_t shard = cleave__coordinator_shard(c, s, s->ask.data[first], owners);
+        end = first + 1;
+        while (!single && end < all &&
+               cleave__coordinator_shard(c, s, s->ask.data[end], owners) == shard)
+            end++;
+        struct cleave__ask ask = {search, first, end - first, shard, owners, 0};
+        ok = c->under_way < world->window ? send(c, context, ask) : CLEAVE_PUSH(&c->queue, ask);
+    }
     if (!ok)
         no_memory(context);
 }
 
-/* What waited goes, as far as the window allows. */
+/* What waited goes, as far as the window allows: by the map as it is now. */
 static void send_waiting(struct cleave__coordinator *c, struct cleave_context *context)
 {
     while (c->queue_first < c->queue.count && c->under_way < c->seat->world->window) {
-        if (!send(c, context, c->queue.data[c->queue_first++])) {
-            no_memory(context);
-            return;
-        }
+        struct cleave__ask ask = c->queue.data[c->queue_first++];
+        cleave__coordinator_ask(c, context, ask.search, ask.first, ask.count, ask.owners);
     }
     if (c->queue_first == c->queue.count)
         c->queue_first = c->queue.count = 0;
+}
+
+/* Where in the search's `ask` the user is, one of the request's. Answers come in the order asked,
+ * but for users that moved meanwhile. */
+static uint32_t place_of(const struct cleave__search *s, const struct cleave__ask *ask,
+                         uint32_t from, uint32_t user)
+{
+    for (uint32_t i = 0; i < ask->count; i++) {
+        uint32_t at = ask->first + (from + i) % ask->count;
+        if (s->ask.data[at] == user)
+            return at;
+    }
+    return UINT32_MAX;
+}
+
+static bool take_record(struct cleave__coordinator *c, struct cleave_context *context,
+                        const struct cleave__ask *ask, uint32_t index, struct cleave_reader *reader)
+{
+    struct cleave__search *s = c->searches.data[ask->search];
+    const uint8_t *head = cleave__get_bytes(reader, 24), *targets = NULL;
+    uint32_t degree = head ? cleave__load32(head + 4) : 0, user = head ? cleave__load32(head) : 0;
+    uint32_t place = head ? place_of(s, ask, index, user) : UINT32_MAX;
+    if (head && degree == CLEAVE__ELSEWHERE && place != UINT32_MAX) {
+        cleave__coordinator_ask(c, context, ask->search, place, 1, true);
+        return true;
+    }
+    if (head && !s->looking)
+        targets = cleave__get_bytes(reader, (uint64_t)degree * 4);
+    if (reader->failed || place == UINT32_MAX) {
+        cleave__context_fail(context, CLEAVE_CORRUPT, "lists that were not asked for");
+        return false;
+    }
+    s->pending--;
+    bool ok = !c->seat->world->tracked ||
+              CLEAVE_PUSH(&s->notes,
+                          (struct cleave__read_note){user, cleave__load64(head + 16), ask->sent_ns,
+                                                     cleave__context_now_ns(context)});
+    if (!ok || !cleave__search_record(c, s, user, degree, cleave__load32(head + 8), targets)) {
+        no_memory(context);
+        return false;
+    }
+    return true;
 }
 
 static void take_lists(struct cleave__coordinator *c, struct cleave_context *context,
@@ -171,42 +272,41 @@ static void take_lists(struct cleave__coordinator *c, struct cleave_context *con
 {
     struct cleave_reader reader = {message->body, message->body + message->length, false};
     struct cleave__ask ask = c->asks.data[message->tag];
-    struct cleave__search *s = c->searches.data[ask.search];
     c->free_asks.data[c->free_asks.count++] = (uint32_t)message->tag;
     c->under_way--;
-    for (uint32_t i = 0; i < ask.count; i++) {
-        const uint8_t *head = cleave__get_bytes(&reader, 24), *targets = NULL;
-        uint32_t degree = head ? cleave__load32(head + 4) : 0;
-        if (head && !s->looking)
-            targets = cleave__get_bytes(&reader, (uint64_t)degree * 4);
-        if (!head || reader.failed || cleave__load32(head) != s->ask.data[ask.first + i]) {
-            cleave__context_fail(context, CLEAVE_CORRUPT, "lists that were not asked for");
-            return;
-        }
-        if (c->seat->world->tracked &&
-            !CLEAVE_PUSH(&s->notes, (struct cleave__read_note){
-                                        cleave__load32(head), cleave__load64(head + 16),
-                                        ask.sent_ns, cleave__context_now_ns(context)})) {
-            no_memory(context);
-            return;
-        }
-        s->pending--;
-        if (!cleave__search_record(c, s, cleave__load32(head), degree, cleave__load32(head + 8),
-                                   targets)) {
-            no_memory(context);
-            return;
-        }
+    if (message->sort == CLEAVE_TIMEOUT) {
+        c->repeated++;
+        cleave__coordinator_ask(c, context, ask.search, ask.first, ask.count, ask.owners);
+        return;
     }
-    if (s->pending == 0 && !cleave__search_go_on(c, context, ask.search))
+    for (uint32_t i = 0; i < ask.count; i++) {
+        if (!take_record(c, context, &ask, i, &reader))
+            return;
+    }
+    if (c->searches.data[ask.search]->pending == 0 && !cleave__search_go_on(c, context, ask.search))
         no_memory(context);
     send_waiting(c, context);
+}
+
+static void take_replicas(struct cleave__coordinator *c, struct cleave_context *context,
+                          const struct cleave_message *message)
+{
+    struct cleave_reader reader = {message->body, message->body + message->length, false};
+    while (cleave__left(&reader))
+        c->copied[cleave__get32(&reader)] = true;
+    save(c, context);
+    cleave__context_answer(context, message->promise, CLEAVE__GRAPH_DONE, NULL, 0);
 }
 
 static void receive(void *self, struct cleave_context *context,
                     const struct cleave_message *message)
 {
     struct cleave__coordinator *c = self;
-    if (message->sort == CLEAVE_REPLY)
+    if (cleave__move_message(message))
+        cleave__move_router_receive(&c->router, context, message);
+    else if (message->kind == CLEAVE__GRAPH_REPLICAS)
+        take_replicas(c, context, message);
+    else if (message->sort == CLEAVE_REPLY || message->sort == CLEAVE_TIMEOUT)
         take_lists(c, context, message);
     else if (message->kind == CLEAVE__GRAPH_QUERY)
         begin(c, context, message);
@@ -216,4 +316,4 @@ static void receive(void *self, struct cleave_context *context,
 }
 
 const struct cleave_actor_ops cleave__coordinator_ops = {"coordinator", create, destroy, receive,
-                                                         NULL};
+                                                         start};

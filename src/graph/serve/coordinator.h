@@ -7,6 +7,7 @@
 #define CLEAVE_GRAPH_SERVE_COORDINATOR_H
 
 #include "graph/serve/world.h"
+#include "move/move.h"
 
 /* A set of user numbers, open addressing; emptied in O(its size). */
 struct cleave__marks {
@@ -47,25 +48,35 @@ struct cleave__search {
 struct cleave__ask {
     uint32_t search, first, count;
     uint32_t shard;
-    bool primary;
+    bool owners; /* not from copies: those had none */
     uint64_t sent_ns;
 };
 
 struct cleave__coordinator {
     const struct cleave__seat *seat;
     uint32_t *owner; /* [vertices] */
+    bool *copied;    /* [vertices]: has copies on every shard */
+    struct cleave__move_router router;
     CLEAVE_VECTOR(struct cleave__search *) searches;
     CLEAVE_VECTOR(struct cleave__ask) asks; /* under way, by tag */
     CLEAVE_VECTOR(uint32_t) free_asks;
     CLEAVE_VECTOR(struct cleave__ask) queue; /* from `queue_first` on */
     size_t queue_first;
     uint32_t under_way;
-    uint64_t hops, requests, remote_requests, reads, looks, rounds; /* of queries answered */
+    uint64_t repeated; /* requests that had no answer */
 };
 
-/* coordinator.c: asks[...] of the search, all for one shard, as one request, now or later. */
+/* Whom to ask: the owner, or the shard of the query's own user where that has a copy. */
+static inline uint32_t cleave__coordinator_shard(const struct cleave__coordinator *c,
+                                                 const struct cleave__search *search, uint32_t user,
+                                                 bool owners)
+{
+    return c->copied[user] && !owners ? search->home : c->owner[user];
+}
+/* coordinator.c: users first .. first + count of the search's `ask` are asked for, now or as soon
+ * as the window allows; each run of users of one shard is a request. */
 void cleave__coordinator_ask(struct cleave__coordinator *c, struct cleave_context *context,
-                             struct cleave__ask ask);
+                             uint32_t search, uint32_t first, uint32_t count, bool owners);
 void cleave__coordinator_answer(struct cleave__coordinator *c, struct cleave_context *context,
                                 struct cleave__search *search);
 /* search.c. False: memory is out. */

@@ -124,7 +124,7 @@ static uint32_t wave_of(const struct cleave__coordinator *c, const struct cleave
 
 struct order {
     const struct cleave__coordinator *c;
-    uint32_t home;
+    const struct cleave__search *search;
 };
 
 /* Own shard first, then shard by shard. */
@@ -132,11 +132,13 @@ static int compare(const void *a, const void *b, void *context)
 {
     const struct order *order = context;
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    uint32_t sx = order->c->owner[x], sy = order->c->owner[y];
+    uint32_t home = order->search->home;
+    uint32_t sx = cleave__coordinator_shard(order->c, order->search, x, false);
+    uint32_t sy = cleave__coordinator_shard(order->c, order->search, y, false);
     if (sx == sy)
         return (x > y) - (x < y);
-    if (sx == order->home || sy == order->home)
-        return sx == order->home ? -1 : 1;
+    if (sx == home || sy == home)
+        return sx == home ? -1 : 1;
     return sx < sy ? -1 : 1;
 }
 
@@ -152,19 +154,12 @@ static bool send_wave(struct cleave__coordinator *c, struct cleave_context *cont
         return false;
     if (!s->asked && !single)
         qsort_r(s->frontier.data, s->frontier.count, sizeof *s->frontier.data, compare,
-                &(struct order){c, s->home});
+                &(struct order){c, s});
     memcpy(s->ask.data, s->frontier.data + s->asked, wave * sizeof *s->ask.data);
     s->ask.count = s->pending = wave;
     s->asked += wave;
     s->rounds++;
-    for (uint32_t first = 0, end; first < wave; first = end) {
-        uint32_t shard = c->owner[s->ask.data[first]];
-        end = first + 1;
-        while (!single && end < wave && c->owner[s->ask.data[end]] == shard)
-            end++;
-        cleave__coordinator_ask(c, context,
-                                (struct cleave__ask){number, first, end - first, shard, false, 0});
-    }
+    cleave__coordinator_ask(c, context, number, 0, wave, false);
     return true;
 }
 
@@ -193,7 +188,7 @@ static void finish(struct cleave__coordinator *c, struct cleave_context *context
                    struct cleave__search *s)
 {
     const struct cleave__query *q = query_of(c);
-    if (q->top)
+    if (q->top && s->answer.count)
         qsort(s->answer.data, s->answer.count, sizeof *s->answer.data, compare_found);
     if (q->limit && s->answer.count > q->limit)
         s->answer.count = (size_t)q->limit;

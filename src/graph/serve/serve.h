@@ -6,7 +6,12 @@
  * queries c, c + C, ... Each shard, each coordinator is on a machine of its own, all clients are on
  * one more.
  *
- * Every answer is checked after the run against the unsharded graph (src/graph/oracle).
+ * A *writer* changes lists meanwhile, a *manager* has users moved (src/move), hubs copied to every
+ * shard and a shard split; faults may crash shards and coordinators. Clients, writer and manager
+ * are on one machine that never crashes.
+ *
+ * Every answer is checked after the run against the unsharded graph (src/graph/oracle); how, where
+ * lists change, is told in check.h.
  *
  * On sim all figures repeat to the last digit for a seed. Memory: the graph once more, 4 bytes a
  * user and coordinator, the answers until they are checked. */
@@ -43,6 +48,17 @@ struct cleave__serving {
     /* sim: delay of a message between machines; processor time of a message to a shard, of reading
      * a list from the cache or a copy, of reading it from the store. */
     struct cleave_distribution delay, service, hit, miss;
+    /* Change while queries run; 0 and NULL: none. */
+    uint64_t changes, change_every_ns; /* of lists, by a writer */
+    uint64_t moves, manage_every_ns;   /* of users at random, by a manager, who waits so long */
+    uint32_t move_most;                /* users in a move */
+    uint64_t replicate_bytes;          /* for copies of hubs */
+    bool split;                        /* half of the busiest shard goes to the idlest, once */
+    uint32_t finals; /* queries once nothing changes any more; from the first sources on */
+    const struct cleave_fault *faults; /* sim; [fault_count]. They need retry_ns */
+    size_t fault_count;
+    bool crashes;      /* some faults are crashes: shards and coordinators save what they have */
+    uint64_t retry_ns; /* what is not answered by then is asked again; 0: never */
     const struct cleave_progress *progress;
 };
 
@@ -58,6 +74,15 @@ struct cleave__served {
     uint64_t reads_most;                       /* lists read at the busiest shard */
     struct cleave__cache_counts cache;         /* of all shards */
     uint64_t hot_reads, hot, cold_reads, cold; /* reads of the users of highest in-degree */
+    uint64_t final_queries, changes, moves, moves_given_up, moved; /* moved: users */
+    uint64_t forwarded;             /* requests and reads that went on to a new owner */
+    uint64_t copied, copied_bytes;  /* users with copies; bytes of their copies in all */
+    uint64_t copy_reads, elsewhere; /* read from copies; not, though asked for */
+    uint64_t copy_messages,
+        copy_sent;              /* messages and bytes to keep copies: what writes cost more */
+    uint64_t piece_messages;    /* contents of users sent by moves */
+    uint64_t crashes, repeated; /* that happened; requests asked again by coordinators */
+    uint64_t digest;            /* sim: of every event */
     bool verified;
     char wrong[200];
 };

@@ -44,4 +44,9 @@ static inline uint64_t cleave__user_bytes(const struct cleave__user *user)
 void cleave__user_write(const struct cleave__user *user, struct cleave_writer *writer);
 struct cleave__user *cleave__user_read(struct cleave_reader *reader);
 
+struct cleave__change;
+/* The record as it is after a change; NULL when memory is out. (shard_change.c) */
+struct cleave__user *cleave__user_changed(const struct cleave__user *user,
+                                          const struct cleave__change *change);
+
 #endif
