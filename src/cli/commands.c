@@ -26,6 +26,7 @@ static const struct cleave_command graph[] = {
     {"stats", "users, edges, degrees, components", cleave__command_graph_stats, NULL},
     {"generate", "a made-up graph as an edge list", cleave__command_graph_generate, NULL},
     {"reads", "the reads of a workload, for a cache", cleave__command_graph_reads, NULL},
+    {"run", "shards at work: latency, queues, caches", cleave__command_graph_run, NULL},
     {0},
 };
 

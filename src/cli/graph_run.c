@@ -1,0 +1,288 @@
+/* cleave graph run: a sharded graph at work, on simulated machines or on threads, swept over any
+ * option. */
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cli/graph_run.h"
+#include "report/json.h"
+
+#define REAL_OF(k, t, d, s)                                                                        \
+    {                                                                                              \
+        .key = k, .title = t, .type = CLEAVE_REPORT_REAL, .decimals = d, .scale = s                \
+    }
+#define WHOLE_OF(k, t)                                                                             \
+    {                                                                                              \
+        .key = k, .title = t, .type = CLEAVE_REPORT_INTEGER                                        \
+    }
+const struct cleave_report_column cleave__graph_run_columns[CLEAVE_RUN_COLUMNS] = {
+    [CLEAVE_RUN_PLACEMENT] = {.key = "placement", .title = "placement"},
+    [CLEAVE_RUN_EXECUTOR] = {.key = "executor", .title = "executor"},
+    [CLEAVE_RUN_SHARDS] = WHOLE_OF("shards", "shards"),
+    [CLEAVE_RUN_P50] = REAL_OF("latency_ms.p50", "p50 ms", 3, 1),
+    [CLEAVE_RUN_P99] = REAL_OF("latency_ms.p99", "p99 ms", 3, 1),
+    [CLEAVE_RUN_P999] = REAL_OF("latency_ms.p999", "p99.9 ms", 3, 1),
+    [CLEAVE_RUN_MEAN] = REAL_OF("latency_ms.mean", NULL, 3, 1),
+    [CLEAVE_RUN_RATE] = REAL_OF("queries_per_s", "queries/s", 0, 1),
+    [CLEAVE_RUN_HOPS] = REAL_OF("hops_per_query", NULL, 2, 1),
+    [CLEAVE_RUN_REQUESTS] = REAL_OF("requests_per_query", "requests", 2, 1),
+    [CLEAVE_RUN_REMOTE] = REAL_OF("remote_requests_per_query", "remote", 2, 1),
+    [CLEAVE_RUN_READS] = REAL_OF("reads_per_query", "reads", 2, 1),
+    [CLEAVE_RUN_BYTES] = REAL_OF("bytes_per_query", "bytes", 0, 1),
+    [CLEAVE_RUN_QUEUE] = WHOLE_OF("queue_most", "queue"),
+    [CLEAVE_RUN_WAITING] = REAL_OF("waiting_ms.p99", NULL, 3, 1),
+    [CLEAVE_RUN_BUSIEST] = REAL_OF("busiest", "busiest %", 1, 100),
+    [CLEAVE_RUN_IMBALANCE] = REAL_OF("imbalance.reads", "imb. reads %", 1, 100),
+    [CLEAVE_RUN_HITS] = REAL_OF("cache.hit_ratio", "hits %", 2, 100),
+    [CLEAVE_RUN_CACHE_REQUESTS] = WHOLE_OF("cache.requests", NULL),
+    [CLEAVE_RUN_CACHE_MISSES] = WHOLE_OF("cache.misses", NULL),
+    [CLEAVE_RUN_INVALIDATIONS] = WHOLE_OF("cache.invalidations", NULL),
+    [CLEAVE_RUN_HOT] = REAL_OF("hot.reads_per_user", NULL, 2, 1),
+    [CLEAVE_RUN_COLD] = REAL_OF("hot.reads_per_other_user", NULL, 2, 1),
+    [CLEAVE_RUN_VERIFIED] = {.key = "verified", .title = "verified", .type = CLEAVE_REPORT_BOOLEAN},
+};
+
+static double per(uint64_t sum, uint64_t count)
+{
+    return count ? (double)sum / (double)count : (double)NAN;
+}
+
+/* The figures of a row, by column; NAN where there is none. */
+static void figures(const struct cleave__served *r, uint32_t shards, double *out)
+{
+    for (uint32_t c = 0; c < CLEAVE_RUN_COLUMNS; c++)
+        out[c] = (double)NAN;
+    out[CLEAVE_RUN_P50] = (double)r->p50_ns * 1e-6;
+    out[CLEAVE_RUN_P99] = (double)r->p99_ns * 1e-6;
+    out[CLEAVE_RUN_P999] = (double)r->p999_ns * 1e-6;
+    out[CLEAVE_RUN_MEAN] = r->mean_ns * 1e-6;
+    out[CLEAVE_RUN_RATE] = r->queries_per_s;
+    out[CLEAVE_RUN_HOPS] = per(r->hops, r->queries);
+    out[CLEAVE_RUN_REQUESTS] = per(r->requests, r->queries);
+    out[CLEAVE_RUN_REMOTE] = per(r->remote_requests, r->queries);
+    out[CLEAVE_RUN_READS] = per(r->reads, r->queries);
+    out[CLEAVE_RUN_BYTES] = per(r->bytes, r->queries);
+    out[CLEAVE_RUN_WAITING] = (double)r->waiting_p99_ns * 1e-6;
+    out[CLEAVE_RUN_BUSIEST] = r->busiest;
+    out[CLEAVE_RUN_IMBALANCE] = per(r->reads_most * shards, r->reads) - 1;
+    out[CLEAVE_RUN_HITS] = per(r->cache.hits, r->cache.requests);
+    out[CLEAVE_RUN_HOT] = per(r->hot_reads, r->hot);
+    out[CLEAVE_RUN_COLD] = per(r->cold_reads, r->cold);
+}
+
+static enum cleave_report_type type_of(const struct cleave_sweep *sweep)
+{
+    return sweep->type == CLEAVE_SWEEP_WHOLE  ? CLEAVE_REPORT_INTEGER
+           : sweep->type == CLEAVE_SWEEP_REAL ? CLEAVE_REPORT_REAL
+                                              : CLEAVE_REPORT_TEXT;
+}
+
+/* Columns: the options that are swept, then the figures. */
+static void lay_out(struct cleave_graph_run *o)
+{
+    struct cleave_graph_run_arguments *a = o->a;
+    for (uint32_t i = 0; i < CLEAVE_GRAPH_AXES + CLEAVE_RUN_AXES; i++) {
+        struct cleave_sweep *s =
+            i < CLEAVE_GRAPH_AXES ? &a->graph.axis[i] : &a->axis[i - CLEAVE_GRAPH_AXES];
+        if (s->count < 2 || i == CLEAVE_AXIS_SHARDS)
+            continue;
+        const char *key = i == CLEAVE_AXIS_SEED ? "seed" : s->name;
+        o->columns[o->swept_count] = (struct cleave_report_column){
+            .key = key, .title = key, .type = type_of(s), .decimals = 3};
+        o->swept[o->swept_count++] = s;
+    }
+    memcpy(o->columns + o->swept_count, cleave__graph_run_columns,
+           sizeof cleave__graph_run_columns);
+    struct cleave_report_column *figure = o->columns + o->swept_count;
+    if (!a->cached)
+        figure[CLEAVE_RUN_HITS].title = NULL;
+    if (a->threaded)
+        figure[CLEAVE_RUN_BUSIEST].title = NULL;
+    cleave__report_init(&o->report, o->columns, o->swept_count + CLEAVE_RUN_COLUMNS);
+}
+
+static bool swept_cells(struct cleave_graph_run *o)
+{
+    for (uint32_t i = 0; i < o->swept_count; i++) {
+        union cleave_sweep_value value = cleave__sweep_now(o->swept[i]);
+        if (o->swept[i]->type == CLEAVE_SWEEP_WHOLE)
+            cleave__report_integer(&o->report, i, (int64_t)value.whole);
+        else if (o->swept[i]->type == CLEAVE_SWEEP_REAL)
+            cleave__report_real(&o->report, i, value.real);
+        else if (!cleave__report_text(&o->report, i, value.word))
+            return false;
+    }
+    return true;
+}
+
+static bool add_row(struct cleave_graph_run *o, const char *placement, const char *executor,
+                    const struct cleave__served *r)
+{
+    double value[CLEAVE_RUN_COLUMNS];
+    uint32_t base = o->swept_count,
+             shards = (uint32_t)cleave__graph_now(&o->a->graph, CLEAVE_AXIS_SHARDS);
+    figures(r, shards, value);
+    if (!cleave__report_row(&o->report) || !swept_cells(o) ||
+        !cleave__report_text(&o->report, base + CLEAVE_RUN_PLACEMENT, placement) ||
+        !cleave__report_text(&o->report, base + CLEAVE_RUN_EXECUTOR, executor))
+        return false;
+    for (uint32_t c = 0; c < CLEAVE_RUN_COLUMNS; c++) {
+        if (cleave__graph_run_columns[c].type == CLEAVE_REPORT_REAL)
+            cleave__report_real(&o->report, base + c, value[c]);
+    }
+    cleave__report_integer(&o->report, base + CLEAVE_RUN_SHARDS, shards);
+    cleave__report_integer(&o->report, base + CLEAVE_RUN_QUEUE, (int64_t)r->queue_most);
+    if (o->a->cached) {
+        cleave__report_integer(&o->report, base + CLEAVE_RUN_CACHE_REQUESTS,
+                               (int64_t)r->cache.requests);
+        cleave__report_integer(&o->report, base + CLEAVE_RUN_CACHE_MISSES,
+                               (int64_t)r->cache.misses);
+        cleave__report_integer(&o->report, base + CLEAVE_RUN_INVALIDATIONS,
+                               (int64_t)r->cache.invalidations);
+    }
+    cleave__report_boolean(&o->report, base + CLEAVE_RUN_VERIFIED, r->verified);
+    o->answers += r->queries;
+    if (!r->verified && o->verified) {
+        o->verified = false;
+        snprintf(o->wrong, sizeof o->wrong, "%.60s, %s: %s", placement, executor, r->wrong);
+    }
+    return true;
+}
+
+/* One placement, all executors, and the options of the run, swept. */
+static enum cleave_status run_owner(struct cleave_graph_run *o, const struct cleave__graph *graph,
+                                    const struct cleave__graph_plan *plan, const char *placement,
+                                    const uint32_t *owner, const uint32_t *source,
+                                    struct cleave_error *error)
+{
+    struct cleave_graph_run_arguments *a = o->a;
+    enum cleave_status status = CLEAVE_OK;
+    uint32_t changed;
+    do {
+        for (uint32_t e = 0; e < plan->executor_count && !status; e++) {
+            struct cleave__serving serving;
+            struct cleave__served served;
+            status = cleave__graph_run_serving(a, plan, plan->executors[e]->name, owner, source,
+                                               &serving, error);
+            if (!status)
+                status = cleave__graph_serve(graph, &serving, &served, error);
+            if (!status && !add_row(o, placement, plan->executors[e]->name, &served))
+                status = cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for the table");
+        }
+    } while (!status && cleave__sweep_next(a->axis, CLEAVE_RUN_AXES, &changed));
+    return status;
+}
+
+static enum cleave_status run_point(struct cleave_graph_run *o, const struct cleave__graph *graph,
+                                    const struct cleave_progress *progress,
+                                    struct cleave_error *error)
+{
+    struct cleave_graph_run_arguments *a = o->a;
+    struct cleave__graph_plan plan;
+    uint32_t *source = NULL, *train = NULL, trained = 0;
+    uint32_t *owner = malloc(((size_t)graph->vertices + 1) * sizeof *owner);
+    enum cleave_status status = cleave__graph_plan_of(&a->graph, graph, progress, &plan, error);
+    if (!status && !owner)
+        status = cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for placements");
+    if (!status)
+        status = cleave__graph_run_sources(a, graph, &plan, &source, error);
+    if (!status)
+        status = cleave__query_sources(graph, plan.train, plan.seed + 1, &train, &trained, error);
+    for (uint32_t p = 0; p < plan.placement_count && !status; p++) {
+        status = cleave__graph_place(&(struct cleave__graph_place_request){.graph = graph,
+                                                                           .shards = plan.shards,
+                                                                           .balance = plan.balance,
+                                                                           .epsilon = plan.epsilon,
+                                                                           .query = &plan.query,
+                                                                           .source = train,
+                                                                           .sources = trained,
+                                                                           .preset = plan.preset,
+                                                                           .starts = plan.starts,
+                                                                           .threads = plan.threads,
+                                                                           .seed = plan.seed,
+                                                                           .progress = progress},
+                                     plan.placements[p], owner, NULL, error);
+        if (!status)
+            status = run_owner(o, graph, &plan, plan.placements[p], owner, source, error);
+    }
+    free(owner);
+    free(source);
+    free(train);
+    return status;
+}
+
+static enum cleave_status run_sweep(struct cleave_graph_run *o,
+                                    const struct cleave_progress *progress,
+                                    struct cleave_error *error)
+{
+    struct cleave_graph_arguments *a = &o->a->graph;
+    struct cleave__graph *graph = NULL;
+    uint32_t changed = 0;
+    enum cleave_status status = CLEAVE_OK;
+    do {
+        if (a->generator ? changed <= CLEAVE_AXIS_SEED : !graph) {
+            cleave__graph_free(graph);
+            graph = NULL;
+            status = cleave__graph_open(a, progress, &graph, error);
+        }
+        if (!status)
+            status = run_point(o, graph, progress, error);
+    } while (!status && cleave__sweep_next(a->axis, CLEAVE_GRAPH_AXES, &changed));
+    cleave__graph_free(graph);
+    return status;
+}
+
+static enum cleave_status print(struct cleave_graph_run *o, struct cleave_error *error)
+{
+    const struct cleave_graph_arguments *a = &o->a->graph;
+    struct winsize size;
+    if (a->common.json) {
+        json_t *root = json_object();
+        json_object_set_new(root, "graph",
+                            a->generator ? json_string(a->generator->name)
+                                         : cleave__json_text(a->edges, strlen(a->edges)));
+        json_object_set_new(root, "seed",
+                            cleave__json_unsigned(a->axis[CLEAVE_AXIS_SEED].value[0].whole));
+        json_object_set_new(root, "transport", json_string(o->a->threaded ? "threads" : "sim"));
+        json_object_set_new(root, "rows", cleave__report_json(&o->report));
+        json_object_set_new(root, "answers", json_integer((json_int_t)o->answers));
+        json_object_set_new(root, "verified", json_boolean(o->verified));
+        if (!o->verified)
+            json_object_set_new(root, "wrong", cleave__json_text(o->wrong, strlen(o->wrong)));
+        return cleave__json_write(root, stdout, error);
+    }
+    if (a->common.csv)
+        return cleave__report_print_csv(&o->report, stdout, error);
+    uint32_t width =
+        isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+    enum cleave_status status = cleave__report_print(&o->report, stdout, width, error);
+    if (!status && o->verified)
+        printf("\nverified: %" PRIu64 " answers, all as from the unsharded graph\n", o->answers);
+    return status;
+}
+
+int cleave__command_graph_run(int argc, char **argv)
+{
+    static struct cleave_graph_run_arguments a; /* large: sweeps */
+    static struct cleave_graph_run o;
+    struct cleave_error error;
+    struct cleave_terminal terminal;
+    cleave__graph_run_parse(argc, argv, &a);
+    o = (struct cleave_graph_run){.a = &a, .verified = true};
+    lay_out(&o);
+    cleave__interrupt_catch();
+    cleave__terminal_init(&terminal, a.graph.common.quiet);
+    enum cleave_status status = run_sweep(&o, &terminal.progress, &error);
+    cleave__terminal_clear(&terminal);
+    if (!status)
+        status = print(&o, &error);
+    if (!status && !o.verified)
+        status = cleave_error_set(&error, CLEAVE_CORRUPT, "NOT verified: %s", o.wrong);
+    cleave__report_free(&o.report);
+    cleave__graph_run_release(&a);
+    return status ? cleave__command_fail(&error) : CLEAVE_EXIT_OK;
+}

@@ -1,0 +1,90 @@
+/* What the actors that serve a graph have in common: who is who, what is asked, and the messages.
+ *
+ * Actors are numbered in the order of spawning: shards, coordinators, clients, and if anything
+ * changes the writer and the manager. All of it is set before the run and changed by nobody. */
+#ifndef CLEAVE_GRAPH_SERVE_WORLD_H
+#define CLEAVE_GRAPH_SERVE_WORLD_H
+
+#include "base/histogram.h"
+#include "graph/cache/cache.h"
+#include "graph/serve/serve.h"
+#include "graph/serve/users.h"
+#include "runtime/actor.h"
+
+struct cleave__world {
+    const struct cleave__graph *graph;
+    const struct cleave__serving *serving;
+    uint32_t window; /* requests that a coordinator has under way at most */
+    bool tracked;    /* lists change: answers tell which version of each was read */
+};
+
+/* The argument of an actor: the how many-th of its kind. */
+struct cleave__seat {
+    const struct cleave__world *world;
+    uint32_t index;
+};
+
+static inline uint32_t cleave__shard_actor(uint32_t shard)
+{
+    return 1 + shard;
+}
+static inline uint32_t cleave__coordinator_actor(const struct cleave__world *world, uint32_t index)
+{
+    return 1 + world->serving->shards + index;
+}
+static inline uint32_t cleave__writer_actor(const struct cleave__world *world)
+{
+    return 1 + world->serving->shards + world->serving->coordinators + world->serving->clients;
+}
+static inline uint32_t cleave__client_actor(const struct cleave__world *world, uint32_t index)
+{
+    return cleave__coordinator_actor(world, world->serving->coordinators) + index;
+}
+
+/* Of query `number`: those past the first `sources` are asked when nothing changes any more. */
+static inline uint32_t cleave__source_of(const struct cleave__serving *serving, uint64_t number)
+{
+    return serving->source[number % serving->sources];
+}
+
+enum cleave__graph_kind {
+    CLEAVE__GRAPH_QUERY = 1,      /* client to coordinator: u64 number, u32 source */
+    CLEAVE__GRAPH_ANSWER,         /* and back: see coordinator.c */
+    CLEAVE__GRAPH_READ,           /* coordinator to shard: u32 flags, u32 users each */
+    CLEAVE__GRAPH_LISTS,          /* and back: records as cleave__user_write has them */
+    CLEAVE__GRAPH_FORWARD_READ,   /* shard to shard: whom to answer, what is found, a read's rest */
+    CLEAVE__GRAPH_CHANGE,         /* writer to shard: a struct cleave__change */
+    CLEAVE__GRAPH_CHANGED,        /* and back */
+    CLEAVE__GRAPH_FORWARD_CHANGE, /* shard to shard: whom to answer, a change */
+    CLEAVE__GRAPH_INVALIDATE,     /* owner to others: u32 user, u64 version that comes */
+    CLEAVE__GRAPH_INVALID,        /* and back: u64 life */
+    CLEAVE__GRAPH_UPDATE,         /* owner to others: u64 life, a record */
+    CLEAVE__GRAPH_REPLICATE,      /* manager to owner: u32 user */
+    CLEAVE__GRAPH_REPLICAS,       /* manager to coordinators: u32 users each, that have copies */
+    CLEAVE__GRAPH_LOAD,           /* manager to shard */
+    CLEAVE__GRAPH_LOADS, /* and back: u64 reads, u32 users, of those read most u32, u64, u64 */
+    CLEAVE__GRAPH_DONE,  /* an answer without words */
+    CLEAVE__GRAPH_AGAIN  /* from outside to clients: queries when nothing changes any more */
+};
+
+enum cleave__change_op {
+    CLEAVE__CHANGE_NOTHING,
+    CLEAVE__CHANGE_ADD,    /* the edge to `other` */
+    CLEAVE__CHANGE_REMOVE, /* the edge to `other` */
+    CLEAVE__CHANGE_CLEAR,  /* all edges */
+    CLEAVE__CHANGE_COPY    /* no change: copies are made */
+};
+
+/* Flags of a read. */
+enum {
+    CLEAVE__READ_BRIEF = 1, /* degree and label alone */
+    CLEAVE__READ_COPY = 2,  /* of some that others own, from copies */
+    CLEAVE__READ_SOURCE = 4 /* a query's own user */
+};
+/* Instead of a degree: ask the owner. */
+#define CLEAVE__ELSEWHERE UINT32_MAX
+
+extern const struct cleave_actor_ops cleave__shard_ops, cleave__coordinator_ops,
+    cleave__graph_client_ops, cleave__graph_writer_ops, cleave__graph_manager_ops;
+
+#endif

@@ -1,0 +1,371 @@
+/* Source and target of a move. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "move/move.h"
+
+enum { WINDOW = 16, INDEX_BITS = 24 }; /* sendings at once; pieces of a move, as bits */
+
+void cleave__move_no_memory(struct cleave_context *context)
+{
+    cleave__context_fail(context, CLEAVE_NO_MEMORY, "no memory for moving");
+}
+
+void cleave__move_request(struct cleave_context *context, uint32_t to, uint32_t kind,
+                          uint64_t number, uint64_t retry_ns, uint64_t detail)
+{
+    uint8_t body[8];
+    cleave__store64(body, number);
+    cleave__context_request(context, to, kind, body, sizeof body, retry_ns,
+                            cleave__move_tag(kind, detail));
+}
+
+void cleave__move_answer(struct cleave_context *context, struct cleave_promise promise,
+                         enum cleave__move_kind kind)
+{
+    cleave__context_answer(context, promise, kind, NULL, 0);
+}
+
+void cleave__move_end_free(struct cleave__move_end *end)
+{
+    CLEAVE_VECTOR_FREE(&end->pieces);
+    CLEAVE_VECTOR_FREE(&end->routers);
+    CLEAVE_VECTOR_FREE(&end->incoming);
+}
+
+bool cleave__move_end_check(const struct cleave__move_end *end)
+{
+    for (size_t i = 1; i < end->pieces.count; i++) {
+        if (end->pieces.data[i - 1] >= end->pieces.data[i])
+            return false;
+    }
+    switch (end->phase) {
+    case CLEAVE__MOVE_NONE:
+        return !end->under_way && !end->begin_waits;
+    case CLEAVE__MOVE_COPYING:
+        return end->sent <= end->pieces.count && end->number > end->last_number;
+    case CLEAVE__MOVE_FORWARDING:
+        return end->sent == end->pieces.count && !end->under_way && end->routers.count;
+    case CLEAVE__MOVE_PASSING:
+        return !end->routers.count;
+    }
+    return false;
+}
+
+/* Index of a piece of the move under way, or SIZE_MAX. */
+static size_t index_of(const struct cleave__move_end *end, uint64_t piece)
+{
+    size_t low = 0, high = end->pieces.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (end->pieces.data[middle] < piece)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < end->pieces.count && end->pieces.data[low] == piece ? low : SIZE_MAX;
+}
+
+enum cleave__move_where cleave__move_where(const struct cleave__move_end *end, uint64_t piece)
+{
+    return end->phase == CLEAVE__MOVE_FORWARDING && index_of(end, piece) != SIZE_MAX
+               ? CLEAVE__MOVE_AWAY
+               : CLEAVE__MOVE_HERE;
+}
+
+bool cleave__move_incoming(const struct cleave__move_end *end, uint64_t piece)
+{
+    for (size_t i = 0; i < end->incoming.count; i++) {
+        if (end->incoming.data[i] == piece)
+            return true;
+    }
+    return false;
+}
+
+static void send_piece(struct cleave__move_end *end, struct cleave_context *context, size_t index)
+{
+    struct cleave_writer *writer = cleave__context_writer(context);
+    cleave__put64(writer, end->number);
+    cleave__put64(writer, end->pieces.data[index]);
+    end->ops->write(end->holder, end->pieces.data[index], writer);
+    if (writer->failed) {
+        cleave__move_no_memory(context);
+        return;
+    }
+    end->under_way++;
+    end->pieces_sent++;
+    uint64_t detail = (end->number & 0xffffff) << INDEX_BITS | index;
+    cleave__context_request(context, end->target, CLEAVE__MOVE_PIECE, writer->data, writer->count,
+                            end->retry_ns, cleave__move_tag(CLEAVE__MOVE_PIECE, detail));
+}
+
+void cleave__move_settle(struct cleave__move_end *end, struct cleave_context *context)
+{
+    if (end->phase != CLEAVE__MOVE_COPYING)
+        return;
+    while (end->sent < end->pieces.count && end->under_way < WINDOW)
+        send_piece(end, context, end->sent++);
+    if (end->under_way)
+        return;
+    for (size_t i = 0; i < end->pieces.count; i++) {
+        if (end->ops->busy(end->holder, end->pieces.data[i]))
+            return; /* the end of that change calls again */
+    }
+    end->phase = CLEAVE__MOVE_FORWARDING;
+    end->ops->save(end->holder, context);
+    if (end->begin_waits)
+        cleave__move_answer(context, end->begin, CLEAVE__MOVE_MOVED);
+    end->begin_waits = false;
+}
+
+void cleave__move_changed(struct cleave__move_end *end, struct cleave_context *context,
+                          uint64_t piece)
+{
+    size_t index = end->phase == CLEAVE__MOVE_COPYING ? index_of(end, piece) : SIZE_MAX;
+    if (index < end->sent)
+        send_piece(end, context, index);
+}
+
+static void begin(struct cleave__move_end *end, struct cleave_context *context,
+                  const struct cleave_message *message)
+{
+    struct cleave_reader reader = {message->body, message->body + message->length, false};
+    uint64_t number = cleave__get64(&reader);
+    if (number <= end->last_number ||
+        (end->phase > CLEAVE__MOVE_COPYING && number == end->number)) {
+        cleave__move_answer(context, message->promise, CLEAVE__MOVE_MOVED);
+        return;
+    }
+    end->begin = message->promise;
+    end->begin_waits = true;
+    if (end->phase == CLEAVE__MOVE_COPYING && number == end->number)
+        return; /* under way; asked for again */
+    if (end->phase != CLEAVE__MOVE_NONE) {
+        cleave__context_fail(context, CLEAVE_CORRUPT, "two moves at once from one source");
+        return;
+    }
+    end->number = number;
+    end->target = cleave__get32(&reader);
+    end->routers.count = end->pieces.count = end->sent = 0;
+    uint32_t routers = cleave__get32(&reader);
+    if (!CLEAVE_RESERVE(&end->routers, routers)) {
+        cleave__move_no_memory(context);
+        return;
+    }
+    for (uint32_t i = 0; i < routers; i++)
+        end->routers.data[end->routers.count++] = cleave__get32(&reader);
+    while (cleave__left(&reader)) {
+        if (!CLEAVE_PUSH(&end->pieces, cleave__get64(&reader))) {
+            cleave__move_no_memory(context);
+            return;
+        }
+    }
+    end->phase = CLEAVE__MOVE_COPYING;
+    cleave__move_settle(end, context);
+}
+
+static void piece_acknowledged(struct cleave__move_end *end, struct cleave_context *context,
+                               uint64_t detail, bool lost)
+{
+    if (end->phase != CLEAVE__MOVE_COPYING || detail >> INDEX_BITS != (end->number & 0xffffff))
+        return; /* of a move given up */
+    end->under_way--;
+    if (lost)
+        send_piece(end, context, (size_t)(detail & ((1u << INDEX_BITS) - 1)));
+    cleave__move_settle(end, context);
+}
+
+static void take_piece(struct cleave__move_end *end, struct cleave_context *context,
+                       const struct cleave_message *message)
+{
+    struct cleave_reader reader = {message->body, message->body + message->length, false};
+    uint64_t number = cleave__get64(&reader), piece = cleave__get64(&reader);
+    if (number > end->in_number) { /* what an earlier one left was never this holder's */
+        for (size_t i = 0; i < end->incoming.count; i++)
+            end->ops->drop(end->holder, end->incoming.data[i]);
+        end->incoming.count = 0;
+        end->in_number = number;
+    }
+    if (number == end->in_number) {
+        bool known = cleave__move_incoming(end, piece);
+        if ((!known && !CLEAVE_PUSH(&end->incoming, piece)) ||
+            !end->ops->take(end->holder, piece, &reader)) {
+            cleave__move_no_memory(context);
+            return;
+        }
+        end->ops->save(end->holder, context);
+    }
+    cleave__move_answer(context, message->promise, CLEAVE__MOVE_DONE);
+}
+
+static void take_barrier(struct cleave__move_end *end, struct cleave_context *context,
+                         const struct cleave_message *message, uint64_t number)
+{
+    if (number > end->last_number &&
+        (number != end->number || end->phase < CLEAVE__MOVE_FORWARDING)) {
+        cleave__context_fail(context, CLEAVE_CORRUPT, "a barrier of a move that is not under way");
+        return;
+    }
+    if (number == end->number && end->phase == CLEAVE__MOVE_FORWARDING) {
+        size_t left = 0;
+        for (size_t i = 0; i < end->routers.count; i++) {
+            if (end->routers.data[i] != message->sender)
+                end->routers.data[left++] = end->routers.data[i];
+        }
+        end->routers.count = left;
+        if (!left) {
+            for (size_t i = 0; i < end->pieces.count; i++)
+                end->ops->drop(end->holder, end->pieces.data[i]);
+            end->phase = CLEAVE__MOVE_PASSING;
+        }
+        end->ops->save(end->holder, context);
+        if (!left)
+            cleave__move_end_resume(end, context);
+    }
+    cleave__move_answer(context, message->promise, CLEAVE__MOVE_DONE);
+}
+
+void cleave__move_end_resume(struct cleave__move_end *end, struct cleave_context *context)
+{
+    if (end->phase == CLEAVE__MOVE_PASSING)
+        cleave__move_request(context, end->target, CLEAVE__MOVE_CLOSE, end->number, end->retry_ns,
+                             end->number);
+}
+
+static void closed(struct cleave__move_end *end, struct cleave_context *context)
+{
+    if (end->phase != CLEAVE__MOVE_PASSING)
+        return;
+    end->phase = CLEAVE__MOVE_NONE;
+    end->last_number = end->number;
+    end->pieces.count = end->sent = 0;
+    end->ops->save(end->holder, context);
+    if (end->finish_waits)
+        cleave__move_answer(context, end->finish, CLEAVE__MOVE_DONE);
+    end->finish_waits = false;
+}
+
+static void give_up(struct cleave__move_end *end, struct cleave_context *context,
+                    const struct cleave_message *message, uint64_t number)
+{
+    bool moved =
+        number <= end->last_number || (number == end->number && end->phase > CLEAVE__MOVE_COPYING);
+    if (!moved && number == end->number && end->phase == CLEAVE__MOVE_COPYING) {
+        end->phase = CLEAVE__MOVE_NONE;
+        end->pieces.count = end->routers.count = end->sent = end->under_way = 0;
+        end->begin_waits = false;
+    }
+    cleave__move_answer(context, message->promise,
+                        moved ? CLEAVE__MOVE_MOVED : CLEAVE__MOVE_ABORTED);
+}
+
+static void close_incoming(struct cleave__move_end *end, struct cleave_context *context,
+                           const struct cleave_message *message, uint64_t number, bool discard)
+{
+    if (number == end->in_number && end->incoming.count) {
+        for (size_t i = 0; discard && i < end->incoming.count; i++)
+            end->ops->drop(end->holder, end->incoming.data[i]);
+        end->incoming.count = 0;
+        end->ops->save(end->holder, context);
+    }
+    cleave__move_answer(context, message->promise, CLEAVE__MOVE_DONE);
+}
+
+static void receive_answer(struct cleave__move_end *end, struct cleave_context *context,
+                           const struct cleave_message *message)
+{
+    bool lost = message->sort == CLEAVE_TIMEOUT;
+    uint64_t detail = cleave__move_tag_detail(message->tag);
+    if (cleave__move_tag_kind(message->tag) == CLEAVE__MOVE_PIECE)
+        piece_acknowledged(end, context, detail, lost);
+    else if (lost)
+        cleave__move_end_resume(end, context);
+    else
+        closed(end, context);
+}
+
+void cleave__move_end_receive(struct cleave__move_end *end, struct cleave_context *context,
+                              const struct cleave_message *message)
+{
+    struct cleave_reader reader = {message->body, message->body + message->length, false};
+    if (message->sort == CLEAVE_REPLY || message->sort == CLEAVE_TIMEOUT) {
+        receive_answer(end, context, message);
+        return;
+    }
+    uint64_t number = cleave__get64(&reader);
+    switch (message->kind) {
+    case CLEAVE__MOVE_BEGIN:
+        begin(end, context, message);
+        break;
+    case CLEAVE__MOVE_PIECE:
+        take_piece(end, context, message);
+        break;
+    case CLEAVE__MOVE_BARRIER:
+        take_barrier(end, context, message, number);
+        break;
+    case CLEAVE__MOVE_CLOSE:
+    case CLEAVE__MOVE_DISCARD:
+        close_incoming(end, context, message, number, message->kind == CLEAVE__MOVE_DISCARD);
+        break;
+    case CLEAVE__MOVE_ABORT:
+        give_up(end, context, message, number);
+        break;
+    case CLEAVE__MOVE_FINISH:
+        if (number <= end->last_number) {
+            cleave__move_answer(context, message->promise, CLEAVE__MOVE_DONE);
+            break;
+        }
+        end->finish = message->promise;
+        end->finish_waits = true;
+        break;
+    default:
+        cleave__context_fail(context, CLEAVE_CORRUPT, "a message of kind %u, no move's",
+                             message->kind);
+    }
+}
+
+void cleave__move_end_write(const struct cleave__move_end *end, struct cleave_writer *writer)
+{
+    bool lasts = end->phase > CLEAVE__MOVE_COPYING;
+    cleave__put64(writer, end->last_number);
+    cleave__put64(writer, end->in_number);
+    cleave__put64(writer, end->incoming.count);
+    for (size_t i = 0; i < end->incoming.count; i++)
+        cleave__put64(writer, end->incoming.data[i]);
+    cleave__put8(writer, lasts ? (uint8_t)end->phase : CLEAVE__MOVE_NONE);
+    if (!lasts)
+        return;
+    cleave__put64(writer, end->number);
+    cleave__put32(writer, end->target);
+    cleave__put64(writer, end->pieces.count);
+    for (size_t i = 0; i < end->pieces.count; i++)
+        cleave__put64(writer, end->pieces.data[i]);
+    cleave__put64(writer, end->routers.count);
+    for (size_t i = 0; i < end->routers.count; i++)
+        cleave__put32(writer, end->routers.data[i]);
+}
+
+bool cleave__move_end_read(struct cleave__move_end *end, struct cleave_reader *reader)
+{
+    end->last_number = cleave__get64(reader);
+    end->in_number = cleave__get64(reader);
+    for (uint64_t left = cleave__get64(reader); left && !reader->failed; left--) {
+        if (!CLEAVE_PUSH(&end->incoming, cleave__get64(reader)))
+            return false;
+    }
+    end->phase = (enum cleave__move_phase)cleave__get8(reader);
+    if (end->phase == CLEAVE__MOVE_NONE)
+        return !reader->failed;
+    end->number = cleave__get64(reader);
+    end->target = cleave__get32(reader);
+    for (uint64_t left = cleave__get64(reader); left && !reader->failed; left--) {
+        if (!CLEAVE_PUSH(&end->pieces, cleave__get64(reader)))
+            return false;
+    }
+    for (uint64_t left = cleave__get64(reader); left && !reader->failed; left--) {
+        if (!CLEAVE_PUSH(&end->routers, cleave__get32(reader)))
+            return false;
+    }
+    end->sent = end->pieces.count;
+    return !reader->failed;
+}

@@ -1,0 +1,121 @@
+/* The mover: has one move begun, the maps given out, the move finished, or gives it up. */
+#include <string.h>
+
+#include "move/move.h"
+
+void cleave__mover_free(struct cleave__mover *mover)
+{
+    CLEAVE_VECTOR_FREE(&mover->pieces);
+    CLEAVE_VECTOR_FREE(&mover->routers);
+    CLEAVE_VECTOR_FREE(&mover->has_map);
+}
+
+static void send(struct cleave_context *context, const struct cleave__mover *mover, uint32_t to,
+                 uint32_t kind, uint64_t detail)
+{
+    struct cleave_writer *writer = cleave__context_writer(context);
+    cleave__put64(writer, mover->number);
+    if (kind == CLEAVE__MOVE_BEGIN) {
+        cleave__put32(writer, mover->target);
+        cleave__put32(writer, (uint32_t)mover->routers.count);
+        for (size_t i = 0; i < mover->routers.count; i++)
+            cleave__put32(writer, mover->routers.data[i]);
+    } else if (kind == CLEAVE__MOVE_MAP) {
+        cleave__put32(writer, mover->source);
+        cleave__put32(writer, mover->target);
+    }
+    for (size_t i = 0;
+         (kind == CLEAVE__MOVE_BEGIN || kind == CLEAVE__MOVE_MAP) && i < mover->pieces.count; i++)
+        cleave__put64(writer, mover->pieces.data[i]);
+    if (writer->failed)
+        cleave__move_no_memory(context);
+    else
+        cleave__context_request(context, to, kind, writer->data, writer->count, mover->retry_ns,
+                                cleave__move_tag(kind, detail));
+}
+
+void cleave__mover_begin(struct cleave__mover *mover, struct cleave_context *context,
+                         uint32_t source, uint32_t target, const uint32_t *routers,
+                         uint32_t router_count, const uint64_t *pieces, size_t count)
+{
+    mover->pieces.count = mover->routers.count = 0;
+    if (!CLEAVE_RESERVE(&mover->pieces, count) || !CLEAVE_RESERVE(&mover->routers, router_count) ||
+        !CLEAVE_RESERVE(&mover->has_map, router_count)) {
+        cleave__move_no_memory(context);
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        mover->pieces.data[mover->pieces.count++] = pieces[i];
+    for (uint32_t i = 0; i < router_count; i++) {
+        mover->routers.data[mover->routers.count++] = routers[i];
+        mover->has_map.data[i] = false;
+    }
+    mover->source = source;
+    mover->target = target;
+    mover->number++;
+    mover->tries = 1;
+    mover->mapped = 0;
+    mover->state = CLEAVE__MOVER_BEGINNING;
+    send(context, mover, source, CLEAVE__MOVE_BEGIN, 0);
+}
+
+static void end(struct cleave__mover *mover, struct cleave_context *context, bool moved)
+{
+    mover->state = CLEAVE__MOVER_IDLE;
+    mover->done(mover->holder, context, moved);
+}
+
+static void give_maps(struct cleave__mover *mover, struct cleave_context *context)
+{
+    mover->state = CLEAVE__MOVER_MAPPING;
+    for (uint32_t i = 0; i < mover->routers.count; i++)
+        send(context, mover, mover->routers.data[i], CLEAVE__MOVE_MAP, i);
+}
+
+static void again(struct cleave__mover *mover, struct cleave_context *context, uint32_t kind,
+                  uint64_t detail)
+{
+    if (kind == CLEAVE__MOVE_BEGIN && mover->tries_most && mover->tries++ >= mover->tries_most) {
+        mover->state = CLEAVE__MOVER_ABORTING;
+        kind = CLEAVE__MOVE_ABORT;
+    }
+    uint32_t to = kind == CLEAVE__MOVE_MAP       ? mover->routers.data[detail]
+                  : kind == CLEAVE__MOVE_DISCARD ? mover->target
+                                                 : mover->source;
+    send(context, mover, to, kind, detail);
+}
+
+void cleave__mover_receive(struct cleave__mover *mover, struct cleave_context *context,
+                           const struct cleave_message *message)
+{
+    uint32_t kind = cleave__move_tag_kind(message->tag);
+    uint64_t detail = cleave__move_tag_detail(message->tag);
+    if (message->sort == CLEAVE_TIMEOUT) {
+        again(mover, context, kind, detail);
+        return;
+    }
+    switch (kind) {
+    case CLEAVE__MOVE_BEGIN:
+    case CLEAVE__MOVE_ABORT:
+        if (message->kind == CLEAVE__MOVE_MOVED) {
+            give_maps(mover, context);
+        } else {
+            mover->state = CLEAVE__MOVER_DISCARDING;
+            send(context, mover, mover->target, CLEAVE__MOVE_DISCARD, 0);
+        }
+        break;
+    case CLEAVE__MOVE_DISCARD:
+        end(mover, context, false);
+        break;
+    case CLEAVE__MOVE_MAP:
+        mover->mapped += !mover->has_map.data[detail];
+        mover->has_map.data[detail] = true;
+        if (mover->mapped == mover->routers.count) {
+            mover->state = CLEAVE__MOVER_FINISHING;
+            send(context, mover, mover->source, CLEAVE__MOVE_FINISH, 0);
+        }
+        break;
+    default:
+        end(mover, context, true);
+    }
+}
