@@ -1,5 +1,6 @@
 #include "cli/tables_simulate.h"
 
+#include <math.h>
 #include <string.h>
 
 enum {
@@ -83,8 +84,10 @@ static error_t parse(int key, char *value, struct argp_state *state)
         a->bandwidth_count = 0;
         for (char *word; (word = cleave__option_item(state, "--node-bandwidth", &value));) {
             uint32_t slot = list_slot(state, "--node-bandwidth", &a->bandwidth_count);
-            a->bandwidth[slot] =
-                (uint64_t)cleave__option_real(state, "--node-bandwidth", word, 0, 1e15);
+            double bytes = cleave__option_real(state, "--node-bandwidth", word, 0, 1e15);
+            if (bytes != floor(bytes)) /* half a byte a second is not no limit */
+                argp_error(state, "--node-bandwidth takes whole bytes a second, not '%s'", word);
+            a->bandwidth[slot] = (uint64_t)bytes;
         }
         break;
     case KEY_WORK:

@@ -46,7 +46,7 @@ expect 0 "${tpcc[@]}" --json
 grep -q simulated out && fail "simulated without being asked"
 
 for bad in "--network fast" "--work 5" "--flush pareto:1ms" "--network empirical:nowhere" \
-    "--connections 0" "--simulated 0" "--node-processors -1" "--node-processors 4,x" "--node-bandwidth ," "--node-bandwidth x"; do
+    "--connections 0" "--simulated 0" "--node-processors -1" "--node-processors 4,x" "--node-bandwidth ," "--node-bandwidth x" "--node-bandwidth 0.5" "--node-processors 4,,4"; do
     read -r option value <<<"$bad"
     expect 2 "${tpcc[@]}" "$option" "$value"
     expect_line "${option}" err

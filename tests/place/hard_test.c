@@ -11,6 +11,7 @@
 
 #include "base/random.h"
 #include "cleave/partition.h"
+#include "support/failalloc.h"
 #include "support/property.h"
 
 struct builder {
@@ -176,11 +177,44 @@ static void tight_weights_fit(void **state)
     assert_true(property_run("packs_what_fits", packs_what_fits, NULL, 20));
 }
 
+struct scarce {
+    struct cleave_hypergraph *h;
+    uint32_t *block;
+    uint32_t attempts;
+};
+
+static bool partition_or_say(void *context)
+{
+    struct scarce *x = context;
+    struct cleave_error error = {0};
+    const struct cleave_partition_options o = {
+        .blocks = 2, .epsilon = 0.03, .objective = CLEAVE_KM1, .preset = CLEAVE_FAST, .seed = 5};
+    enum cleave_status status = cleave_partition(x->h, &o, x->block, NULL, &error);
+    x->attempts++;
+    return status == CLEAVE_OK || (status == CLEAVE_NO_MEMORY && error.message[0]);
+}
+
+/* Pieces are made and merged for these nets, which the small hypergraphs of the other test of this
+ * kind never need. */
+static void giants_survive_failed_allocations(void **state)
+{
+    (void)state;
+    struct cleave_random random;
+    cleave__random_seed(&random, 3);
+    struct scarce x = {.h = giant(&random)};
+    x.block = malloc(x.h->vertices * sizeof *x.block);
+    assert_true(failalloc_run("giants", partition_or_say, &x, 131));
+    assert_true(x.attempts > 5);
+    free(x.block);
+    cleave_hypergraph_free(x.h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(giants_count),
         cmocka_unit_test(tight_weights_fit),
+        cmocka_unit_test(giants_survive_failed_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
