@@ -8,6 +8,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/output.h"
 #include "cli/graph_run.h"
 #include "report/json.h"
 
@@ -43,6 +44,19 @@ const struct cleave_report_column cleave__graph_run_columns[CLEAVE_RUN_COLUMNS] 
     [CLEAVE_RUN_INVALIDATIONS] = WHOLE_OF("cache.invalidations", NULL),
     [CLEAVE_RUN_HOT] = REAL_OF("hot.reads_per_user", NULL, 2, 1),
     [CLEAVE_RUN_COLD] = REAL_OF("hot.reads_per_other_user", NULL, 2, 1),
+    [CLEAVE_RUN_CHANGED] = WHOLE_OF("change.lists", "changed"),
+    [CLEAVE_RUN_MOVES] = WHOLE_OF("change.moves", "moves"),
+    [CLEAVE_RUN_MOVES_GIVEN_UP] = WHOLE_OF("change.moves_given_up", NULL),
+    [CLEAVE_RUN_MOVED] = WHOLE_OF("change.users_moved", "moved"),
+    [CLEAVE_RUN_FORWARDED] = WHOLE_OF("change.forwarded", "forwarded"),
+    [CLEAVE_RUN_COPIED] = WHOLE_OF("copies.users", "copied"),
+    [CLEAVE_RUN_COPIED_BYTES] = WHOLE_OF("copies.bytes", NULL),
+    [CLEAVE_RUN_COPY_READS] = WHOLE_OF("copies.reads", "copy reads"),
+    [CLEAVE_RUN_ELSEWHERE] = WHOLE_OF("copies.sent_elsewhere", NULL),
+    [CLEAVE_RUN_AMPLIFIED] = REAL_OF("copies.messages_per_change", "msgs/change", 2, 1),
+    [CLEAVE_RUN_AMPLIFIED_BYTES] = REAL_OF("copies.bytes_per_change", NULL, 1, 1),
+    [CLEAVE_RUN_CRASHES] = WHOLE_OF("faults.crashes", "crashes"),
+    [CLEAVE_RUN_REPEATED] = WHOLE_OF("faults.requests_repeated", "repeated"),
     [CLEAVE_RUN_VERIFIED] = {.key = "verified", .title = "verified", .type = CLEAVE_REPORT_BOOLEAN},
 };
 
@@ -68,10 +82,33 @@ static void figures(const struct cleave__served *r, uint32_t shards, double *out
     out[CLEAVE_RUN_BYTES] = per(r->bytes, r->queries);
     out[CLEAVE_RUN_WAITING] = (double)r->waiting_p99_ns * 1e-6;
     out[CLEAVE_RUN_BUSIEST] = r->busiest;
-    out[CLEAVE_RUN_IMBALANCE] = per(r->reads_most * shards, r->reads) - 1;
+    out[CLEAVE_RUN_IMBALANCE] = per(r->reads_most * shards, r->shard_reads) - 1;
+    out[CLEAVE_RUN_AMPLIFIED] = per(r->copy_messages, r->changes);
+    out[CLEAVE_RUN_AMPLIFIED_BYTES] = per(r->copy_sent, r->changes);
     out[CLEAVE_RUN_HITS] = per(r->cache.hits, r->cache.requests);
     out[CLEAVE_RUN_HOT] = per(r->hot_reads, r->hot);
     out[CLEAVE_RUN_COLD] = per(r->cold_reads, r->cold);
+}
+
+static void whole_figures(struct cleave_report *report, uint32_t base,
+                          const struct cleave__served *r)
+{
+    const struct {
+        enum cleave_graph_run_column column;
+        uint64_t value;
+    } figure[] = {{CLEAVE_RUN_CHANGED, r->changes},
+                  {CLEAVE_RUN_MOVES, r->moves},
+                  {CLEAVE_RUN_MOVES_GIVEN_UP, r->moves_given_up},
+                  {CLEAVE_RUN_MOVED, r->moved},
+                  {CLEAVE_RUN_FORWARDED, r->forwarded},
+                  {CLEAVE_RUN_COPIED, r->copied},
+                  {CLEAVE_RUN_COPIED_BYTES, r->copied_bytes},
+                  {CLEAVE_RUN_COPY_READS, r->copy_reads},
+                  {CLEAVE_RUN_ELSEWHERE, r->elsewhere},
+                  {CLEAVE_RUN_CRASHES, r->crashes},
+                  {CLEAVE_RUN_REPEATED, r->repeated}};
+    for (uint32_t i = 0; i < sizeof figure / sizeof *figure; i++)
+        cleave__report_integer(report, base + figure[i].column, (int64_t)figure[i].value);
 }
 
 static enum cleave_report_type type_of(const struct cleave_sweep *sweep)
@@ -88,6 +125,8 @@ static void lay_out(struct cleave_graph_run *o)
     for (uint32_t i = 0; i < CLEAVE_GRAPH_AXES + CLEAVE_RUN_AXES; i++) {
         struct cleave_sweep *s =
             i < CLEAVE_GRAPH_AXES ? &a->graph.axis[i] : &a->axis[i - CLEAVE_GRAPH_AXES];
+        if (s->count > 1 && s->type != CLEAVE_SWEEP_WORD && !o->x_axis)
+            o->x_axis = s;
         if (s->count < 2 || i == CLEAVE_AXIS_SHARDS)
             continue;
         const char *key = i == CLEAVE_AXIS_SEED ? "seed" : s->name;
@@ -100,6 +139,10 @@ static void lay_out(struct cleave_graph_run *o)
     struct cleave_report_column *figure = o->columns + o->swept_count;
     if (!a->cached)
         figure[CLEAVE_RUN_HITS].title = NULL;
+    for (uint32_t c = CLEAVE_RUN_CHANGED; c < CLEAVE_RUN_VERIFIED && !a->changing; c++)
+        figure[c].title = NULL;
+    if (!a->fault_count)
+        figure[CLEAVE_RUN_CRASHES].title = figure[CLEAVE_RUN_REPEATED].title = NULL;
     if (a->threaded)
         figure[CLEAVE_RUN_BUSIEST].title = NULL;
     cleave__report_init(&o->report, o->columns, o->swept_count + CLEAVE_RUN_COLUMNS);
@@ -117,6 +160,34 @@ static bool swept_cells(struct cleave_graph_run *o)
             return false;
     }
     return true;
+}
+
+static double number_of(const struct cleave_sweep *sweep)
+{
+    union cleave_sweep_value value = cleave__sweep_now(sweep);
+    return sweep->type == CLEAVE_SWEEP_WHOLE ? (double)value.whole : value.real;
+}
+
+/* A point of the plot: its line is told apart by all options swept but x. */
+static bool add_point(struct cleave_graph_run *o, const char *placement, const char *executor,
+                      double value)
+{
+    const struct cleave_graph_arguments *a = &o->a->graph;
+    char name[200];
+    snprintf(name, sizeof name, "%s%s%s", a->placement_count > 1 ? placement : "",
+             a->placement_count > 1 ? " " : "", executor);
+    const struct cleave_sweep *shards = &a->axis[CLEAVE_AXIS_SHARDS];
+    for (uint32_t i = 0; i <= o->swept_count; i++) {
+        const struct cleave_sweep *s = i < o->swept_count ? o->swept[i] : shards;
+        size_t used = strlen(name);
+        if (s == o->x_axis || s->count < 2)
+            continue;
+        if (s->type == CLEAVE_SWEEP_WORD)
+            snprintf(name + used, sizeof name - used, " %s", cleave__sweep_now(s).word);
+        else
+            snprintf(name + used, sizeof name - used, " %s %g", s->name, number_of(s));
+    }
+    return cleave__plot_add(&o->plot, name, number_of(o->x_axis), value);
 }
 
 static bool add_row(struct cleave_graph_run *o, const char *placement, const char *executor,
@@ -144,13 +215,15 @@ static bool add_row(struct cleave_graph_run *o, const char *placement, const cha
         cleave__report_integer(&o->report, base + CLEAVE_RUN_INVALIDATIONS,
                                (int64_t)r->cache.invalidations);
     }
+    if (o->a->changing)
+        whole_figures(&o->report, base, r);
     cleave__report_boolean(&o->report, base + CLEAVE_RUN_VERIFIED, r->verified);
     o->answers += r->queries;
     if (!r->verified && o->verified) {
         o->verified = false;
         snprintf(o->wrong, sizeof o->wrong, "%.60s, %s: %s", placement, executor, r->wrong);
     }
-    return true;
+    return !o->a->plot || add_point(o, placement, executor, value[o->a->y]);
 }
 
 /* One placement, all executors, and the options of the run, swept. */
@@ -265,6 +338,29 @@ static enum cleave_status print(struct cleave_graph_run *o, struct cleave_error 
     return status;
 }
 
+static enum cleave_status draw(struct cleave_graph_run *o, struct cleave_error *error)
+{
+    struct cleave__output file;
+    const struct cleave_graph_arguments *a = &o->a->graph;
+    char title[200], y_title[60];
+    snprintf(title, sizeof title, "%s at work", a->generator ? a->generator->name : a->edges);
+    snprintf(y_title, sizeof y_title, "%s", cleave__graph_run_columns[o->a->y].key);
+    for (char *c = y_title; *c; c++)
+        *c = *c == '_' || *c == '.' ? ' ' : *c;
+    o->plot.title = title;
+    o->plot.x_title = o->x_axis->name;
+    o->plot.y_title = y_title;
+    enum cleave_status status = cleave__output_open(&file, o->a->plot, error);
+    if (status)
+        return status;
+    status = cleave__plot_write(&o->plot, file.file, error);
+    if (status)
+        cleave__output_abandon(&file);
+    else
+        status = cleave__output_commit(&file, error);
+    return status;
+}
+
 int cleave__command_graph_run(int argc, char **argv)
 {
     static struct cleave_graph_run_arguments a; /* large: sweeps */
@@ -276,13 +372,22 @@ int cleave__command_graph_run(int argc, char **argv)
     lay_out(&o);
     cleave__interrupt_catch();
     cleave__terminal_init(&terminal, a.graph.common.quiet);
-    enum cleave_status status = run_sweep(&o, &terminal.progress, &error);
+    enum cleave_status status = CLEAVE_OK;
+    if (a.plot && !o.x_axis)
+        status =
+            cleave_error_set(&error, CLEAVE_BAD_ARGUMENT,
+                             "--plot: give some option several values, such as --clients 8,64");
+    if (!status)
+        status = run_sweep(&o, &terminal.progress, &error);
     cleave__terminal_clear(&terminal);
+    if (!status && a.plot)
+        status = draw(&o, &error);
     if (!status)
         status = print(&o, &error);
     if (!status && !o.verified)
         status = cleave_error_set(&error, CLEAVE_CORRUPT, "NOT verified: %s", o.wrong);
     cleave__report_free(&o.report);
+    cleave__plot_free(&o.plot);
     cleave__graph_run_release(&a);
     return status ? cleave__command_fail(&error) : CLEAVE_EXIT_OK;
 }

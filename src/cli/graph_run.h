@@ -4,7 +4,10 @@
 
 #include "cli/graph.h"
 #include "graph/serve/serve.h"
+#include "report/plot.h"
 #include "report/report.h"
+
+enum { CLEAVE_RUN_FAULTS_MAX = 256 };
 
 enum cleave_graph_run_axis {
     CLEAVE_RUN_AXIS_CLIENTS,
@@ -12,6 +15,9 @@ enum cleave_graph_run_axis {
     CLEAVE_RUN_AXIS_COORDINATORS,
     CLEAVE_RUN_AXIS_CACHE,
     CLEAVE_RUN_AXIS_CAPACITY,
+    CLEAVE_RUN_AXIS_REPLICATE,
+    CLEAVE_RUN_AXIS_CHANGES,
+    CLEAVE_RUN_AXIS_MOVES,
     CLEAVE_RUN_AXES
 };
 
@@ -22,6 +28,12 @@ struct cleave_graph_run_arguments {
     uint32_t workers, mailbox_most;
     double hot_users, hot_share;
     struct cleave_distribution delay, service, hit, miss;
+    bool split, changing; /* changing: anything changes in some of the runs */
+    uint32_t move_most, fault_count;
+    uint64_t change_every_ns, manage_every_ns, retry_ns, fault_within_ns;
+    struct cleave_fault faults[CLEAVE_RUN_FAULTS_MAX]; /* drawn anew for each run */
+    const char *plot;
+    uint32_t y; /* enum cleave_graph_run_column */
 };
 
 enum cleave_graph_run_column {
@@ -48,6 +60,19 @@ enum cleave_graph_run_column {
     CLEAVE_RUN_INVALIDATIONS,
     CLEAVE_RUN_HOT,
     CLEAVE_RUN_COLD,
+    CLEAVE_RUN_CHANGED,
+    CLEAVE_RUN_MOVES,
+    CLEAVE_RUN_MOVES_GIVEN_UP,
+    CLEAVE_RUN_MOVED,
+    CLEAVE_RUN_FORWARDED,
+    CLEAVE_RUN_COPIED,
+    CLEAVE_RUN_COPIED_BYTES,
+    CLEAVE_RUN_COPY_READS,
+    CLEAVE_RUN_ELSEWHERE,
+    CLEAVE_RUN_AMPLIFIED,
+    CLEAVE_RUN_AMPLIFIED_BYTES,
+    CLEAVE_RUN_CRASHES,
+    CLEAVE_RUN_REPEATED,
     CLEAVE_RUN_VERIFIED,
     CLEAVE_RUN_COLUMNS
 };
@@ -58,7 +83,9 @@ struct cleave_graph_run {
     struct cleave_report_column columns[CLEAVE_GRAPH_AXES + CLEAVE_RUN_AXES + CLEAVE_RUN_COLUMNS];
     struct cleave_sweep *swept[CLEAVE_GRAPH_AXES + CLEAVE_RUN_AXES];
     uint32_t swept_count;
+    struct cleave_sweep *x_axis; /* NULL: none */
     struct cleave_report report;
+    struct cleave_plot plot;
     uint64_t answers;
     bool verified;
     char wrong[400];
@@ -73,7 +100,7 @@ enum cleave_status cleave__graph_run_sources(const struct cleave_graph_run_argum
                                              const struct cleave__graph_plan *plan, uint32_t **out,
                                              struct cleave_error *error);
 /* What the options say now; borrows everything. */
-enum cleave_status cleave__graph_run_serving(const struct cleave_graph_run_arguments *arguments,
+enum cleave_status cleave__graph_run_serving(struct cleave_graph_run_arguments *arguments,
                                              const struct cleave__graph_plan *plan,
                                              const char *executor, const uint32_t *owner,
                                              const uint32_t *source, struct cleave__serving *out,

@@ -16,6 +16,15 @@ enum {
     KEY_HIT,
     KEY_MISS,
     KEY_SOURCE_PAST_CACHE,
+    KEY_CHANGE_EVERY,
+    KEY_MOVE_MOST,
+    KEY_MANAGE_EVERY,
+    KEY_SPLIT,
+    KEY_FAULTS,
+    KEY_FAULT_WITHIN,
+    KEY_RETRY,
+    KEY_PLOT,
+    KEY_Y,
     KEY_RUN_AXIS = 0x3800 /* and the axis */
 };
 
@@ -25,6 +34,9 @@ static const struct cleave_sweep defaults[CLEAVE_RUN_AXES] = {
     [CLEAVE_RUN_AXIS_COORDINATORS] = {"coordinators", CLEAVE_SWEEP_WHOLE, 1, 1000, {{2}}, 1, 0},
     [CLEAVE_RUN_AXIS_CACHE] = {"cache", CLEAVE_SWEEP_WORD, 0, 0, {{.word = "none"}}, 1, 0},
     [CLEAVE_RUN_AXIS_CAPACITY] = {"capacity", CLEAVE_SWEEP_WHOLE, 1, 1e18, {{100}}, 1, 0},
+    [CLEAVE_RUN_AXIS_REPLICATE] = {"replicate", CLEAVE_SWEEP_WHOLE, 0, 1e15, {{0}}, 1, 0},
+    [CLEAVE_RUN_AXIS_CHANGES] = {"changes", CLEAVE_SWEEP_WHOLE, 0, 1e9, {{0}}, 1, 0},
+    [CLEAVE_RUN_AXIS_MOVES] = {"moves", CLEAVE_SWEEP_WHOLE, 0, 1e9, {{0}}, 1, 0},
 };
 
 static const struct argp_option options[] = {
@@ -50,6 +62,27 @@ static const struct argp_option options[] = {
     {"capacity", KEY_RUN_AXIS + CLEAVE_RUN_AXIS_CAPACITY, "N", 0, "Of each, in lists (100)", 6},
     {"source-past-cache", KEY_SOURCE_PAST_CACHE, NULL, 0,
      "A query's own user is read past the cache, as graphshard lab does", 6},
+    {NULL, 0, NULL, 0, "What changes meanwhile:", 7},
+    {"changes", KEY_RUN_AXIS + CLEAVE_RUN_AXIS_CHANGES, "N", 0,
+     "Edges and users come and go: so many changes of lists (0)", 7},
+    {"change-every", KEY_CHANGE_EVERY, "TIME", 0, "One in this time (1ms)", 7},
+    {"replicate", KEY_RUN_AXIS + CLEAVE_RUN_AXIS_REPLICATE, "BYTES", 0,
+     "Copy the users of most observed reads a byte to every shard: so many bytes in all (0)", 7},
+    {"split", KEY_SPLIT, NULL, 0, "Half of the busiest shard moves to the idlest, once", 7},
+    {"moves", KEY_RUN_AXIS + CLEAVE_RUN_AXIS_MOVES, "N", 0,
+     "Users move from shard to shard at random, so many times (0)", 7},
+    {"move-most", KEY_MOVE_MOST, "N", 0, "Users in a move, at most (100)", 7},
+    {"manage-every", KEY_MANAGE_EVERY, "TIME", 0, "Before copying, splitting and each move (10ms)",
+     7},
+    {"faults", KEY_FAULTS, "N", 0,
+     "sim: crashes, cuts, losses and slowness of shards and coordinators, by the seed (0)", 7},
+    {"fault-within", KEY_FAULT_WITHIN, "TIME", 0, "They begin within this time (1s)", 7},
+    {"retry", KEY_RETRY, "TIME", 0, "With faults: what has no answer by then is asked again (50ms)",
+     7},
+    {NULL, 0, NULL, 0, "Output:", 8},
+    {"plot", KEY_PLOT, "FILE.svg", 0, "Draw the sweep over the first number with several values",
+     8},
+    {"y", KEY_Y, "NAME", 0, "What is drawn, by its name in --json (latency_ms.p99)", 8},
     {0}};
 
 static void read_times(struct argp_state *state, const char *option, const char *value,
@@ -77,6 +110,28 @@ static void read_hot(struct argp_state *state, struct cleave_graph_run_arguments
         !(a->hot_share >= 0 && a->hot_share <= 1))
         argp_error(state, "--hot takes two shares such as 0.01:0.25, not '%s'", value);
     a->has_hot = true;
+}
+
+static uint64_t read_time(struct argp_state *state, const char *option, const char *value)
+{
+    struct cleave_error error;
+    uint64_t ns = 0;
+    if (cleave__duration_parse(value, &ns, &error))
+        argp_error(state, "%s: %s", option, error.message);
+    else if (!ns)
+        argp_error(state, "%s: more than no time", option);
+    return ns;
+}
+
+static uint32_t column_of(struct argp_state *state, const char *name)
+{
+    for (uint32_t c = 0; c < CLEAVE_RUN_COLUMNS; c++) {
+        if (cleave__graph_run_columns[c].type == CLEAVE_REPORT_REAL &&
+            !strcmp(cleave__graph_run_columns[c].key, name))
+            return c;
+    }
+    argp_error(state, "--y takes a figure of --json, such as queries_per_s, not '%s'", name);
+    return CLEAVE_RUN_P99;
 }
 
 static bool is_none(const char *word)
@@ -143,10 +198,45 @@ static error_t parse(int key, char *value, struct argp_state *state)
     case KEY_SOURCE_PAST_CACHE:
         a->source_past_cache = true;
         return 0;
+    case KEY_CHANGE_EVERY:
+        a->change_every_ns = read_time(state, "--change-every", value);
+        return 0;
+    case KEY_MOVE_MOST:
+        a->move_most = (uint32_t)cleave__option_integer(state, "--move-most", value, 1, 1 << 20);
+        return 0;
+    case KEY_MANAGE_EVERY:
+        a->manage_every_ns = read_time(state, "--manage-every", value);
+        return 0;
+    case KEY_SPLIT:
+        a->split = true;
+        return 0;
+    case KEY_FAULTS:
+        a->fault_count =
+            (uint32_t)cleave__option_integer(state, "--faults", value, 0, CLEAVE_RUN_FAULTS_MAX);
+        return 0;
+    case KEY_FAULT_WITHIN:
+        a->fault_within_ns = read_time(state, "--fault-within", value);
+        return 0;
+    case KEY_RETRY:
+        a->retry_ns = read_time(state, "--retry", value);
+        return 0;
+    case KEY_PLOT:
+        a->plot = value;
+        return 0;
+    case KEY_Y:
+        a->y = column_of(state, value);
+        return 0;
     case ARGP_KEY_ARG:
         argp_error(state, "'%s' is no option; name a file with --edges", value);
         return 0;
     case ARGP_KEY_END:
+        if (a->fault_count && a->threaded)
+            argp_error(state, "--faults: only simulated machines fail (--transport sim)");
+        for (uint32_t i = CLEAVE_RUN_AXIS_REPLICATE; i <= CLEAVE_RUN_AXIS_MOVES; i++) {
+            for (uint32_t v = 0; v < a->axis[i].count; v++)
+                a->changing = a->changing || a->axis[i].value[v].whole;
+        }
+        a->changing = a->changing || a->split || a->fault_count;
         if (!a->graph.placement_count)
             a->graph.placements[a->graph.placement_count++] = "hash";
         return 0;
@@ -176,12 +266,18 @@ void cleave__graph_run_parse(int argc, char **argv, struct cleave_graph_run_argu
         children,
         NULL,
         NULL};
-    enum { US = 1000 };
+    enum { US = 1000, MS = 1000 * US };
     *a = (struct cleave_graph_run_arguments){
         .graph.common = CLEAVE_OPTIONS_DEFAULT,
         .graph.sweeps = true,
         .workers = 2,
         .mailbox_most = 1024,
+        .move_most = 100,
+        .change_every_ns = 1 * MS,
+        .manage_every_ns = 10 * MS,
+        .retry_ns = 50 * MS,
+        .fault_within_ns = 1000 * MS,
+        .y = CLEAVE_RUN_P99,
         .delay = {.kind = CLEAVE_LOGNORMAL, .low_ns = 200 * US, .shape = 0.5},
         .service = {.kind = CLEAVE_CONSTANT, .low_ns = 5 * US},
         .hit = {.kind = CLEAVE_CONSTANT, .low_ns = 1 * US},
@@ -239,7 +335,7 @@ static enum cleave__serving_executor executor_of(const char *name)
                                       : CLEAVE__SERVE_EARLY;
 }
 
-enum cleave_status cleave__graph_run_serving(const struct cleave_graph_run_arguments *a,
+enum cleave_status cleave__graph_run_serving(struct cleave_graph_run_arguments *a,
                                              const struct cleave__graph_plan *plan,
                                              const char *executor, const uint32_t *owner,
                                              const uint32_t *source, struct cleave__serving *out,
@@ -270,8 +366,24 @@ enum cleave_status cleave__graph_run_serving(const struct cleave_graph_run_argum
         .service = a->service,
         .hit = a->hit,
         .miss = a->miss,
+        .changes = now[CLEAVE_RUN_AXIS_CHANGES].whole,
+        .change_every_ns = a->change_every_ns,
+        .moves = now[CLEAVE_RUN_AXIS_MOVES].whole,
+        .manage_every_ns = a->manage_every_ns,
+        .move_most = a->move_most,
+        .replicate_bytes = now[CLEAVE_RUN_AXIS_REPLICATE].whole,
+        .split = a->split,
+        .finals = a->changing ? (plan->queries < 1000 ? plan->queries : 1000) : 0,
         .progress = plan->progress};
     enum cleave_status status = CLEAVE_OK;
+    if (a->fault_count) {
+        cleave__faults_draw(plan->seed, (1u << CLEAVE_FAULT_KINDS) - 1, a->fault_within_ns,
+                            serving.shards + serving.coordinators, a->faults, a->fault_count);
+        serving.faults = a->faults;
+        serving.fault_count = a->fault_count;
+        serving.crashes = true;
+        serving.retry_ns = a->retry_ns;
+    }
     if (serving.cached)
         status = cleave__cache_choice_parse(cache, strlen(cache), &serving.cache, error);
     if (!status)

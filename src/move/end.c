@@ -39,6 +39,8 @@ bool cleave__move_end_check(const struct cleave__move_end *end)
         if (end->pieces.data[i - 1] >= end->pieces.data[i])
             return false;
     }
+    if (end->in_closed && end->incoming.count)
+        return false;
     switch (end->phase) {
     case CLEAVE__MOVE_NONE:
         return !end->under_way && !end->begin_waits;
@@ -185,8 +187,9 @@ static void take_piece(struct cleave__move_end *end, struct cleave_context *cont
             end->ops->drop(end->holder, end->incoming.data[i]);
         end->incoming.count = 0;
         end->in_number = number;
+        end->in_closed = false;
     }
-    if (number == end->in_number) {
+    if (number == end->in_number && !end->in_closed) {
         bool known = cleave__move_incoming(end, piece);
         if ((!known && !CLEAVE_PUSH(&end->incoming, piece)) ||
             !end->ops->take(end->holder, piece, &reader)) {
@@ -262,10 +265,14 @@ static void give_up(struct cleave__move_end *end, struct cleave_context *context
 static void close_incoming(struct cleave__move_end *end, struct cleave_context *context,
                            const struct cleave_message *message, uint64_t number, bool discard)
 {
-    if (number == end->in_number && end->incoming.count) {
-        for (size_t i = 0; discard && i < end->incoming.count; i++)
-            end->ops->drop(end->holder, end->incoming.data[i]);
+    if (number > end->in_number || (number == end->in_number && !end->in_closed)) {
+        for (size_t i = 0; i < end->incoming.count; i++) {
+            if (discard || number > end->in_number)
+                end->ops->drop(end->holder, end->incoming.data[i]);
+        }
         end->incoming.count = 0;
+        end->in_number = number;
+        end->in_closed = true;
         end->ops->save(end->holder, context);
     }
     cleave__move_answer(context, message->promise, CLEAVE__MOVE_DONE);
@@ -329,6 +336,7 @@ void cleave__move_end_write(const struct cleave__move_end *end, struct cleave_wr
     bool lasts = end->phase > CLEAVE__MOVE_COPYING;
     cleave__put64(writer, end->last_number);
     cleave__put64(writer, end->in_number);
+    cleave__put8(writer, end->in_closed);
     cleave__put64(writer, end->incoming.count);
     for (size_t i = 0; i < end->incoming.count; i++)
         cleave__put64(writer, end->incoming.data[i]);
@@ -349,6 +357,7 @@ bool cleave__move_end_read(struct cleave__move_end *end, struct cleave_reader *r
 {
     end->last_number = cleave__get64(reader);
     end->in_number = cleave__get64(reader);
+    end->in_closed = cleave__get8(reader);
     for (uint64_t left = cleave__get64(reader); left && !reader->failed; left--) {
         if (!CLEAVE_PUSH(&end->incoming, cleave__get64(reader)))
             return false;

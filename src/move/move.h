@@ -93,6 +93,7 @@ struct cleave__move_end {
 
     uint64_t in_number;               /* as a target: of the last move that brought something */
     CLEAVE_VECTOR(uint64_t) incoming; /* of that move, until it is closed */
+    bool in_closed;                   /* what still comes of it comes too late */
     uint64_t pieces_sent;             /* sendings of content, over all moves */
 };
 

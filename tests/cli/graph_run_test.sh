@@ -23,6 +23,29 @@ expect_line 'verified: 4000 answers' out
 expect 0 $run --clients 1,8 --csv -q
 [ "$(wc -l <out)" = 9 ] || fail "sweep: $(cat out)"
 
+# Everything changes, machines fail, and it repeats.
+all="$run --cache lru --changes 500 --change-every 200us --moves 10 --replicate 20000 --split --faults 12"
+expect 0 $all --json
+mv out first
+expect 0 $all --json
+cmp -s first out || fail "another run of the same seed differs"
+python3 - <<'END' || fail "change: $(head -c 2000 out)"
+import json
+for row in json.load(open("out"))["rows"]:
+    assert row["verified"] and row["change"]["lists"] == 500, row
+    assert row["change"]["moves"] + row["change"]["moves_given_up"] >= 10 and row["copies"]["users"], row
+END
+expect 0 $run --transport threads --changes 500 --change-every 20us --moves 10 --manage-every 200us --replicate 20000
+expect_line 'verified: 8000 answers' out
+expect 0 $run --clients 4,16 --replicate 0,9000 --plot tail.svg -q
+grep -q '</svg>' tail.svg || fail "no plot"
+expect 2 graph run --generate hub --plot tail2.svg
+[ ! -e tail2.svg ] || fail "a plot of nothing"
+expect 2 graph run --generate hub --faults 3 --transport threads
+expect_line "--faults" err
+expect 2 graph run --generate hub --change-every 0
+expect 2 graph run --generate hub --y colour
+
 expect 2 graph run --generate hub --cache lru-ish
 expect_line "lru-ish" err
 expect 2 graph run --generate hub --cache belady

@@ -198,6 +198,9 @@ enum cleave_status cleave__answer_check_client(struct cleave__answer_check *chec
     struct cleave_error why;
     enum cleave_status status = CLEAVE_OK;
     while (cleave__left(&reader) && !status) {
+        const struct cleave_progress *progress = serving->progress;
+        if (progress && progress->stop && *progress->stop)
+            return cleave_error_set(error, CLEAVE_INTERRUPTED, "stopped");
         uint64_t length = cleave__get64(&reader);
         const uint8_t *body = cleave__get_bytes(&reader, length);
         struct cleave_reader answer = {body, body ? body + length : body, !body};

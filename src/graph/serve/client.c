@@ -99,6 +99,8 @@ static void receive(void *self, struct cleave_context *context,
     cleave__put64(&client->log, message->length);
     cleave__put_bytes(&client->log, message->body, message->length);
     client->done++;
+    if (client->number[at] < serving->sources)
+        client->last_ns = now_ns;
     if (client->log.failed ||
         (client->number[at] < serving->sources &&
          !cleave__histogram_add(&client->latency_ns, now_ns - client->began_ns[at], 1)))

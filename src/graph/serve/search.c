@@ -89,12 +89,13 @@ bool cleave__search_record(struct cleave__coordinator *c, struct cleave__search 
         return true;
     }
     s->reads++;
+    bool goes_on = needs || s->level + 1 < query_of(c)->hops; /* those found will be asked */
     for (uint32_t i = 0; i < degree; i++) {
         uint32_t to = cleave__load32(targets + (size_t)i * 4);
         int fresh = cleave__marks_add(&s->seen, to);
         s->hops += c->owner[to] != c->owner[user];
-        if (fresh < 0 || (fresh && (!CLEAVE_PUSH(&s->next, to) ||
-                                    (!needs && !settle(c, s, to, s->level + 1, 0, 0)))))
+        if (fresh < 0 || (fresh && goes_on && !CLEAVE_PUSH(&s->next, to)) ||
+            (fresh && !needs && !settle(c, s, to, s->level + 1, 0, 0)))
             return false;
     }
     return true;

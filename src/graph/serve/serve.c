@@ -14,7 +14,8 @@ struct play {
     struct cleave__seat *seats; /* [shards + coordinators + clients + 2] */
     struct cleave__answer_check *check;
     struct cleave_histogram latency;
-    uint64_t began_ns, ended_ns;
+    uint64_t began_ns, answered_ns;
+    double busiest;
 };
 
 static enum cleave_status no_memory(struct cleave_error *error)
@@ -116,12 +117,11 @@ static enum cleave_status measure_shards(struct play *play, struct cleave__serve
             cleave__runtime_state(play->runtime, cleave__shard_actor(s));
         const struct cleave_actor_stats *stats =
             cleave__runtime_stats(play->runtime, cleave__shard_actor(s));
-        double share = out->elapsed_s > 0 ? (double)stats->busy_ns * 1e-9 / out->elapsed_s : 0;
-        out->busiest = share > out->busiest ? share : out->busiest;
         out->queue_most = stats->queue_most > out->queue_most ? stats->queue_most : out->queue_most;
         ok = ok && cleave__histogram_merge(&waiting, &stats->waiting_ns);
         if (!shard)
             continue;
+        out->shard_reads += shard->reads;
         out->reads_most = shard->reads > out->reads_most ? shard->reads : out->reads_most;
         out->forwarded += shard->forwarded;
         out->copy_reads += shard->copy_reads;
@@ -191,13 +191,14 @@ static enum cleave_status measure(struct play *play, struct cleave__served *out,
             : NULL;
     enum cleave_status status = cleave__answer_check_new(
         &play->world, writer ? &writer->history : NULL, &play->check, error);
-    out->elapsed_s = (double)(play->ended_ns - play->began_ns) * 1e-9;
     out->verified = true;
     for (uint32_t c = 0; c < serving->clients && !status; c++) {
         const struct cleave__graph_client *client =
             cleave__runtime_state(play->runtime, cleave__client_actor(&play->world, c));
         if (!cleave__histogram_merge(&play->latency, &client->latency_ns))
             return no_memory(error);
+        if (client->last_ns > play->answered_ns)
+            play->answered_ns = client->last_ns;
         status = cleave__answer_check_client(play->check, client, out, error);
     }
     if (!status && out->queries != (uint64_t)serving->sources + serving->finals)
@@ -206,6 +207,8 @@ static enum cleave_status measure(struct play *play, struct cleave__served *out,
                                   (unsigned long long)serving->sources + serving->finals);
     if (!status)
         cleave__answer_check_history(play->check, out);
+    out->busiest = play->busiest;
+    out->elapsed_s = (double)(play->answered_ns - play->began_ns) * 1e-9;
     out->queries_per_s = out->elapsed_s > 0 ? (double)serving->sources / out->elapsed_s : 0;
     out->mean_ns = cleave__histogram_mean(&play->latency);
     out->p50_ns = cleave__histogram_quantile(&play->latency, 0.5);
@@ -244,6 +247,18 @@ static enum cleave_status settle(struct play *play, struct cleave_error *error)
     return CLEAVE_OK;
 }
 
+/* The busiest shard's share of time until everything had ended, the final queries apart. */
+static void measure_busy(struct play *play)
+{
+    uint64_t most_ns = 0, took_ns = cleave__runtime_now_ns(play->runtime) - play->began_ns;
+    for (uint32_t s = 0; s < play->world.serving->shards; s++) {
+        const struct cleave_actor_stats *stats =
+            cleave__runtime_stats(play->runtime, cleave__shard_actor(s));
+        most_ns = stats->busy_ns > most_ns ? stats->busy_ns : most_ns;
+    }
+    play->busiest = took_ns ? (double)most_ns / (double)took_ns : 0;
+}
+
 /* The run, and where something changes a second one when nothing does any more. */
 static enum cleave_status run(struct play *play, struct cleave_error *error)
 {
@@ -251,7 +266,7 @@ static enum cleave_status run(struct play *play, struct cleave_error *error)
     play->began_ns = cleave__runtime_now_ns(play->runtime);
     enum cleave_status status = cleave__runtime_run(play->runtime, 0, serving->progress, error);
     if (!status)
-        play->ended_ns = cleave__runtime_now_ns(play->runtime);
+        measure_busy(play);
     for (uint32_t c = 0; c < serving->clients && serving->finals && !status; c++)
         status = cleave__runtime_post(play->runtime, cleave__client_actor(&play->world, c),
                                       CLEAVE__GRAPH_AGAIN, NULL, 0, error);

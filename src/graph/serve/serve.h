@@ -65,13 +65,13 @@ struct cleave__serving {
 struct cleave__served {
     uint64_t queries, answers;                                      /* users in all answers */
     uint64_t hops, requests, remote_requests, reads, looks, rounds; /* route/executor.h */
-    uint64_t p50_ns, p99_ns, p999_ns; /* from a client's request to its answer */
-    double mean_ns, queries_per_s, elapsed_s;
+    uint64_t p50_ns, p99_ns, p999_ns;          /* from a client's request to its answer */
+    double mean_ns, queries_per_s, elapsed_s;  /* until the last answer, but for final queries */
     uint64_t messages, bytes;                  /* between all actors */
     uint64_t queue_most;                       /* messages waiting at a shard at once */
     uint64_t waiting_p99_ns;                   /* of messages at shards; sim */
     double busiest;                            /* share of time the busiest shard worked; sim */
-    uint64_t reads_most;                       /* lists read at the busiest shard */
+    uint64_t shard_reads, reads_most;          /* lists read at all shards, at the busiest */
     struct cleave__cache_counts cache;         /* of all shards */
     uint64_t hot_reads, hot, cold_reads, cold; /* reads of the users of highest in-degree */
     uint64_t final_queries, changes, moves, moves_given_up, moved; /* moved: users */
