@@ -347,7 +347,7 @@ static void moves(void **state)
     uint64_t forwarded = 0;
     (void)state;
     for (uint64_t seed = 1; seed <= 200; seed++) {
-        struct outcome outcome;
+        struct outcome outcome = {0};
         if (run(&world, &cleave__sim, NULL, 0, seed, &outcome, &error))
             fail_msg("seed %d: %s", (int)seed, error.message);
         assert_true(outcome.moved);
@@ -362,7 +362,7 @@ static void moves_on_threads(void **state)
     struct cleave_error error;
     (void)state;
     for (uint64_t seed = 1; seed <= 20; seed++) {
-        struct outcome outcome;
+        struct outcome outcome = {0};
         if (run(&world, &cleave__threads, NULL, 0, seed, &outcome, &error))
             fail_msg("%s", error.message);
         assert_true(outcome.moved);
@@ -384,7 +384,7 @@ static void crashes(void **state)
                                              .at_ns = at_ns,
                                              .for_ns = lengths_ns[i],
                                              .actor = actor};
-                struct outcome outcome;
+                struct outcome outcome = {0};
                 if (run(&world, &cleave__sim, &crash, 1, 7 + at_ns, &outcome, &error))
                     fail_msg("%s crashes at %d us for %d us: %s",
                              actor == SOURCE ? "source" : "target", (int)(at_ns / 1000),
@@ -401,7 +401,7 @@ static bool any_faults(struct property_source *source, void *context)
 {
     struct world world = {.retry_ns = 15 * MS, .tries_most = 4, .saves = true};
     struct cleave_fault faults[4];
-    struct outcome outcome;
+    struct outcome outcome = {0};
     struct cleave_error error;
     uint64_t seed = property_draw(source, 1u << 30);
     size_t count = 1 + property_draw(source, 4);
@@ -430,7 +430,7 @@ static bool attempt(void *context)
     struct world world = {.retry_ns = 15 * MS, .tries_most = 4, .saves = true};
     struct cleave_fault crash = {
         .kind = CLEAVE_FAULT_CRASH, .at_ns = 9 * MS, .for_ns = MS, .actor = SOURCE};
-    struct outcome outcome;
+    struct outcome outcome = {0};
     struct cleave_error error;
     (void)context;
     enum cleave_status status = run(&world, &cleave__sim, &crash, 1, 1, &outcome, &error);
