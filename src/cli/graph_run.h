@@ -25,7 +25,7 @@ struct cleave_graph_run_arguments {
     struct cleave_graph_arguments graph;
     struct cleave_sweep axis[CLEAVE_RUN_AXES];
     bool threaded, cached, source_past_cache, has_hot;
-    uint32_t workers, mailbox_most;
+    uint32_t workers, mailbox_most, warm;
     double hot_users, hot_share;
     struct cleave_distribution delay, service, hit, miss;
     bool split, changing; /* changing: anything changes in some of the runs */

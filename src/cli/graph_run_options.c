@@ -10,6 +10,7 @@ enum {
     KEY_TRANSPORT = 0x3000,
     KEY_WORKERS,
     KEY_MAILBOX,
+    KEY_WARM,
     KEY_HOT,
     KEY_DELAY,
     KEY_SERVICE,
@@ -53,6 +54,7 @@ static const struct argp_option options[] = {
     {"hot", KEY_HOT, "USERS:SHARE", 0,
      "Draw the users asked about: the first share of USERS (0.01) gets SHARE (0.25) of the queries",
      6},
+    {"warm", KEY_WARM, "N", 0, "Latencies without the first N queries (0)", 6},
     {"delay", KEY_DELAY, "TIME", 0, "sim: of a message between machines (lognormal:200us,0.5)", 6},
     {"service", KEY_SERVICE, "TIME", 0, "sim: a shard's work for a message (5us)", 6},
     {"hit", KEY_HIT, "TIME", 0, "sim: and for a list from its cache (1us)", 6},
@@ -179,6 +181,9 @@ static error_t parse(int key, char *value, struct argp_state *state)
         return 0;
     case KEY_MAILBOX:
         a->mailbox_most = (uint32_t)cleave__option_integer(state, "--mailbox", value, 1, 1 << 20);
+        return 0;
+    case KEY_WARM:
+        a->warm = (uint32_t)cleave__option_integer(state, "--warm", value, 0, 2000000000);
         return 0;
     case KEY_HOT:
         read_hot(state, a, value);
@@ -359,6 +364,7 @@ enum cleave_status cleave__graph_run_serving(struct cleave_graph_run_arguments *
         .query = plan->query,
         .source = source,
         .sources = plan->queries,
+        .warm = a->warm,
         .cached = !is_none(cache),
         .capacity = now[CLEAVE_RUN_AXIS_CAPACITY].whole,
         .source_past_cache = a->source_past_cache,

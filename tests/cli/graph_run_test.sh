@@ -37,6 +37,11 @@ for row in json.load(open("out"))["rows"]:
 END
 expect 0 $run --transport threads --changes 500 --change-every 20us --moves 10 --manage-every 200us --replicate 20000
 expect_line 'verified: 8000 answers' out
+# Copies changed as fast as can be, small mailboxes: shards do not wait for each other for ever.
+expect 0 graph run --generate hub --users 2000 --hubs 20 --mailbox 128 --shards 8 --queries 3000 --executors batched \
+    --changes 5000 --change-every 5us --replicate 10000000 --manage-every 20ms --clients 64 -q
+expect 2 graph run --generate hub --changes 5 --mailbox 127
+expect_line "128 messages" err
 expect 0 $run --clients 4,16 --replicate 0,9000 --plot tail.svg -q
 grep -q '</svg>' tail.svg || fail "no plot"
 expect 2 graph run --generate hub --plot tail2.svg

@@ -35,6 +35,7 @@ struct cleave__graph_manager {
     uint64_t *load;                  /* [shards]: reads */
     CLEAVE_VECTOR(struct cleave__hot) hot;
     uint32_t copied;        /* users that have copies */
+    uint32_t asked;         /* of these, those whose copies are made or being made */
     uint64_t copied_bytes;  /* of all copies */
     bool replicated, split; /* done, or not wanted */
 };

@@ -102,7 +102,7 @@ static void receive(void *self, struct cleave_context *context,
     if (client->number[at] < serving->sources)
         client->last_ns = now_ns;
     if (client->log.failed ||
-        (client->number[at] < serving->sources &&
+        (client->number[at] < serving->sources && client->number[at] >= serving->warm &&
          !cleave__histogram_add(&client->latency_ns, now_ns - client->began_ns[at], 1)))
         cleave__context_fail(context, CLEAVE_NO_MEMORY, "no memory for answers");
     begin(client, context, at);

@@ -182,8 +182,8 @@ static void choose_hubs(struct cleave__graph_manager *m, struct cleave_context *
     }
     m->copied = m->waiting = chosen;
     m->replicated = true;
-    for (uint32_t i = 0; i < chosen; i++)
-        ask_copy(m, context, i);
+    while (m->asked < chosen && m->asked < CLEAVE__COPIES_AT_ONCE)
+        ask_copy(m, context, m->asked++);
     if (!chosen)
         plan_next(m, context);
 }
@@ -271,7 +271,10 @@ static void receive(void *self, struct cleave_context *context,
         again(m, context, what, index);
     } else if (what == ASK_LOAD) {
         take_load(m, context, message, index);
-    } else if (--m->waiting == 0) {
+    } else if (--m->waiting) {
+        if (what == ASK_COPY && m->asked < m->copied)
+            ask_copy(m, context, m->asked++);
+    } else {
         if (what == TELL_COPIES) {
             plan_next(m, context);
             return;

@@ -240,10 +240,16 @@ static enum cleave_status settle(struct play *play, struct cleave_error *error)
                                 "with faults, requests must be repeated: no time is given");
     play->world.tracked = serving->changes || serving->moves || serving->replicate_bytes ||
                           serving->split || serving->finals || serving->fault_count;
-    /* What coordinators ask at once fits in any one mailbox. */
     uint32_t most = serving->mailbox_most ? serving->mailbox_most : 1024;
-    play->world.window = most / serving->coordinators;
+    if (play->world.tracked &&
+        (most < CLEAVE__TRACKED_MAILBOX_LEAST || most / 2 < serving->coordinators))
+        return cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
+                                "where anything changes, mailboxes hold %d messages at least, and "
+                                "two for each coordinator",
+                                CLEAVE__TRACKED_MAILBOX_LEAST);
+    play->world.window = most / 2 / serving->coordinators;
     play->world.window = play->world.window ? play->world.window : 1;
+    play->world.write_window = most / 16;
     return CLEAVE_OK;
 }
 

@@ -40,6 +40,7 @@ struct cleave__serving {
     struct cleave__query query; /* the source apart */
     const uint32_t *source;     /* [sources]: of query i */
     uint32_t sources;
+    uint32_t warm;                     /* the first so many do not count for latencies */
     bool cached;                       /* shards have caches: */
     struct cleave__cache_choice cache; /* with this policy */
     uint64_t capacity;                 /* of each */

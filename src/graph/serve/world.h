@@ -14,9 +14,16 @@
 struct cleave__world {
     const struct cleave__graph *graph;
     const struct cleave__serving *serving;
-    uint32_t window; /* requests that a coordinator has under way at most */
-    bool tracked;    /* lists change: answers tell which version of each was read */
+    /* Shards send each other messages, so that full mailboxes could wait for each other: these see
+     * to it that there is always room. Of a mailbox, half is for coordinators' reads, a sixteenth
+     * for changes, an eighth for what each of these sends to copies, a sixteenth for what follows
+     * users that move, the rest for moves themselves and for copies being made. */
+    uint32_t window;       /* requests that a coordinator has under way at most */
+    uint32_t write_window; /* changes that the writer has under way at most */
+    bool tracked;          /* lists change: answers tell which version of each was read */
 };
+
+enum { CLEAVE__TRACKED_MAILBOX_LEAST = 128, CLEAVE__COPIES_AT_ONCE = 4 };
 
 /* The argument of an actor: the how many-th of its kind. */
 struct cleave__seat {

@@ -176,7 +176,8 @@ static void receive(void *self, struct cleave_context *context,
     if (cleave__move_message(message)) {
         cleave__move_router_receive(&w->router, context, message);
     } else if (message->sort == CLEAVE_TIMER) {
-        make_change(w, context);
+        if (w->sent - w->acknowledged < w->seat->world->write_window) /* else later */
+            make_change(w, context);
         if (w->sent < serving->changes)
             cleave__context_timer(context, serving->change_every_ns, 0);
     } else if (message->sort == CLEAVE_TIMEOUT) {
