@@ -166,9 +166,27 @@ void cleave__state_recount(struct cleave__state *s)
     forget_rows(&s->cache, l->vertices);
 }
 
-static bool cache_init(struct cleave__cache *cache, struct cleave_arena *arena, uint32_t vertices,
-                       uint32_t blocks, size_t room)
+static uint64_t degree(const struct cleave__level *l, uint32_t v)
 {
+    return l->vertex_offset[v + 1] - l->vertex_offset[v];
+}
+
+/* The least power of two that so few vertices have as nets that half of the rows can hold theirs.
+ */
+static uint64_t dear_from(const struct cleave__level *l, uint32_t rows)
+{
+    uint32_t count[64] = {0}, bit = 63;
+    for (uint32_t v = 0; v < l->vertices; v++)
+        count[degree(l, v) ? 63 - __builtin_clzll(degree(l, v)) : 0]++;
+    for (uint32_t held = 0; bit > 0 && held + count[bit] <= rows / 2; bit--)
+        held += count[bit];
+    return UINT64_C(2) << bit;
+}
+
+static bool cache_init(struct cleave__cache *cache, struct cleave_arena *arena,
+                       const struct cleave__level *level, uint32_t blocks, size_t room)
+{
+    uint32_t vertices = level->vertices;
     if (blocks > CLEAVE__ROW_MAX || room == 0)
         return true;
     size_t rows = room / (blocks * sizeof *cache->value);
@@ -177,6 +195,7 @@ static bool cache_init(struct cleave__cache *cache, struct cleave_arena *arena, 
     cache->row = cleave__arena_array(arena, vertices, sizeof *cache->row);
     cache->value = cleave__arena_array(arena, (size_t)cache->rows * blocks, sizeof *cache->value);
     cache->owner = cleave__arena_array(arena, cache->rows, sizeof *cache->owner);
+    cache->dear = cache->rows < vertices ? dear_from(level, cache->rows) : 0;
     return cache->row && cache->value && cache->owner;
 }
 
@@ -194,7 +213,7 @@ bool cleave__state_init(struct cleave__state *s, struct cleave_arena *arena,
     s->near = cleave__arena_array(arena, k, sizeof *s->near);
     s->marked = cleave__arena_zalloc(arena, k * sizeof *s->marked);
     if (!s->weight || !s->free_count || !s->slot || !s->used || !s->scratch || !s->near ||
-        !s->marked || !cache_init(&s->cache, arena, level->vertices, k, room))
+        !s->marked || !cache_init(&s->cache, arena, level, k, room))
         return false;
     cleave__state_recount(s);
     return true;
@@ -221,6 +240,9 @@ static const int64_t *cached_row(struct cleave__state *s, uint32_t v)
         return held;
     struct cleave__cache *cache = &s->cache;
     uint32_t r = cache->next;
+    while (cache->owner[r] != CLEAVE__NONE && degree(s->level, cache->owner[r]) >= cache->dear &&
+           cache->rows < s->level->vertices)
+        r = r + 1 < cache->rows ? r + 1 : 0;
     cache->next = r + 1 < cache->rows ? r + 1 : 0;
     if (cache->owner[r] != CLEAVE__NONE)
         cache->row[cache->owner[r]] = 0;

@@ -45,13 +45,15 @@ struct cleave__slot {
     uint32_t block, count;
 };
 
-/* Rows of affinities, for k <= CLEAVE__ROW_MAX: a ring, the oldest row making room. */
+/* Rows of affinities, for k <= CLEAVE__ROW_MAX: a ring, the oldest row making room unless it is
+ * dear to work out anew. */
 enum { CLEAVE__ROW_MAX = 64 };
 struct cleave__cache {
     uint32_t *row;   /* [vertices]: 1 + its row, 0 if not held; NULL: no cache */
     int64_t *value;  /* [rows * blocks] */
     uint32_t *owner; /* [rows]: vertex, or CLEAVE__NONE */
     uint32_t rows, next;
+    uint64_t dear; /* rows of vertices with so many nets stay: at most half of all rows */
 };
 
 struct cleave__state {
