@@ -77,6 +77,13 @@ enum cleave_status cleave__graph_generate_options(const struct cleave_graph_argu
 enum cleave_status cleave__graph_open(const struct cleave_graph_arguments *arguments,
                                       const struct cleave_progress *progress,
                                       struct cleave__graph **out, struct cleave_error *error);
+/* Calls `point` for every combination of the swept options, the graph opened anew only where they
+ * change it. Ends at the first failure. */
+enum cleave_status cleave__graph_sweep(
+    struct cleave_graph_arguments *arguments, const struct cleave_progress *progress,
+    enum cleave_status (*point)(void *context, const struct cleave__graph *graph,
+                                const struct cleave_progress *progress, struct cleave_error *error),
+    void *context, struct cleave_error *error);
 /* The query that the options tell, its source apart. */
 enum cleave_status cleave__graph_query_of(const struct cleave_graph_arguments *arguments,
                                           const struct cleave__graph *graph,

@@ -170,3 +170,25 @@ enum cleave_status cleave__graph_plan_of(const struct cleave_graph_arguments *a,
         *out = plan;
     return status;
 }
+
+enum cleave_status cleave__graph_sweep(
+    struct cleave_graph_arguments *a, const struct cleave_progress *progress,
+    enum cleave_status (*point)(void *context, const struct cleave__graph *graph,
+                                const struct cleave_progress *progress, struct cleave_error *error),
+    void *context, struct cleave_error *error)
+{
+    struct cleave__graph *graph = NULL;
+    uint32_t changed = 0;
+    enum cleave_status status = CLEAVE_OK;
+    do {
+        if (a->generator ? changed <= CLEAVE_AXIS_SEED : !graph) {
+            cleave__graph_free(graph);
+            graph = NULL;
+            status = cleave__graph_open(a, progress, &graph, error);
+        }
+        if (!status)
+            status = point(context, graph, progress, error);
+    } while (!status && cleave__sweep_next(a->axis, CLEAVE_GRAPH_AXES, &changed));
+    cleave__graph_free(graph);
+    return status;
+}

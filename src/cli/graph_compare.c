@@ -279,10 +279,11 @@ static bool add_row(struct output *o, const struct cleave__graph_row *row,
     return !o->a->plot || cleave__plot_add(&o->plot, name, x, value[o->a->y]);
 }
 
-static enum cleave_status run_point(struct output *o, const struct cleave__graph *graph,
+static enum cleave_status run_point(void *context, const struct cleave__graph *graph,
                                     const struct cleave_progress *progress,
                                     struct cleave_error *error)
 {
+    struct output *o = context;
     struct cleave_graph_arguments *a = &o->a->graph;
     struct cleave__graph_plan plan;
     uint32_t rows = a->placement_count * a->executor_count, direct = a->executor_count;
@@ -304,27 +305,6 @@ static enum cleave_status run_point(struct output *o, const struct cleave__graph
             status = cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for the table");
     }
     free(row);
-    return status;
-}
-
-static enum cleave_status run_sweep(struct output *o, const struct cleave_progress *progress,
-                                    struct cleave_error *error)
-{
-    struct cleave_graph_arguments *a = &o->a->graph;
-    struct cleave__graph *graph = NULL;
-    uint32_t changed = 0;
-    enum cleave_status status = CLEAVE_OK;
-    do {
-        bool anew = a->generator ? changed <= CLEAVE_AXIS_SEED : !graph;
-        if (anew) {
-            cleave__graph_free(graph);
-            graph = NULL;
-            status = cleave__graph_open(a, progress, &graph, error);
-        }
-        if (!status)
-            status = run_point(o, graph, progress, error);
-    } while (!status && cleave__sweep_next(a->axis, CLEAVE_GRAPH_AXES, &changed));
-    cleave__graph_free(graph);
     return status;
 }
 
@@ -420,7 +400,7 @@ int cleave__command_graph_compare(int argc, char **argv)
     cleave__interrupt_catch();
     cleave__terminal_init(&terminal, a.graph.common.quiet);
     if (!status)
-        status = run_sweep(&o, &terminal.progress, &error);
+        status = cleave__graph_sweep(&a.graph, &terminal.progress, run_point, &o, &error);
     cleave__terminal_clear(&terminal);
     if (!status && a.plot)
         status = draw(&o, &error);

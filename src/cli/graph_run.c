@@ -250,10 +250,11 @@ static enum cleave_status run_owner(struct cleave_graph_run *o, const struct cle
     return status;
 }
 
-static enum cleave_status run_point(struct cleave_graph_run *o, const struct cleave__graph *graph,
+static enum cleave_status run_point(void *context, const struct cleave__graph *graph,
                                     const struct cleave_progress *progress,
                                     struct cleave_error *error)
 {
+    struct cleave_graph_run *o = context;
     struct cleave_graph_run_arguments *a = o->a;
     struct cleave__graph_plan plan;
     uint32_t *source = NULL, *train = NULL, trained = 0;
@@ -285,27 +286,6 @@ static enum cleave_status run_point(struct cleave_graph_run *o, const struct cle
     free(owner);
     free(source);
     free(train);
-    return status;
-}
-
-static enum cleave_status run_sweep(struct cleave_graph_run *o,
-                                    const struct cleave_progress *progress,
-                                    struct cleave_error *error)
-{
-    struct cleave_graph_arguments *a = &o->a->graph;
-    struct cleave__graph *graph = NULL;
-    uint32_t changed = 0;
-    enum cleave_status status = CLEAVE_OK;
-    do {
-        if (a->generator ? changed <= CLEAVE_AXIS_SEED : !graph) {
-            cleave__graph_free(graph);
-            graph = NULL;
-            status = cleave__graph_open(a, progress, &graph, error);
-        }
-        if (!status)
-            status = run_point(o, graph, progress, error);
-    } while (!status && cleave__sweep_next(a->axis, CLEAVE_GRAPH_AXES, &changed));
-    cleave__graph_free(graph);
     return status;
 }
 
@@ -378,7 +358,7 @@ int cleave__command_graph_run(int argc, char **argv)
             cleave_error_set(&error, CLEAVE_BAD_ARGUMENT,
                              "--plot: give some option several values, such as --clients 8,64");
     if (!status)
-        status = run_sweep(&o, &terminal.progress, &error);
+        status = cleave__graph_sweep(&a.graph, &terminal.progress, run_point, &o, &error);
     cleave__terminal_clear(&terminal);
     if (!status && a.plot)
         status = draw(&o, &error);

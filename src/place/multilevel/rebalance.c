@@ -4,35 +4,23 @@
  * violation, so it ends. */
 #include <stdlib.h>
 
+#include "place/multilevel/rated.h"
 #include "place/multilevel/search.h"
-
-struct candidate {
-    double rating;   /* cost per overload removed; less is better */
-    uint32_t vertex; /* or block */
-};
 
 enum { SWAPS_TRIED_MAX = 100000, EJECTED_MAX = 6, RECEIVERS_MAX = 4, EJECT_WORK = 200000 };
 enum { GATHERS_MIN = 50, GATHER_WORK = 2000000, SWAPS_MIN = 100, SWAP_WORK = 10000000 };
 
 struct repair {
     struct cleave__state *state;
-    struct candidate *candidate; /* [vertices] */
-    uint32_t *order;             /* [vertices] */
-    uint64_t gathers, swaps;     /* left: where little helps, repair must end */
-    uint32_t locked;             /* a vertex that stays where it is, or CLEAVE__NONE */
+    struct cleave__rated *candidate; /* [vertices] */
+    uint32_t *order;                 /* [vertices] */
+    uint64_t gathers, swaps;         /* left: where little helps, repair must end */
+    uint32_t locked;                 /* a vertex that stays where it is, or CLEAVE__NONE */
 };
 
 static bool movable(const struct repair *r, uint32_t v)
 {
     return r->state->level->fixed[v] == CLEAVE_FREE && v != r->locked;
-}
-
-static int by_rating(const void *a, const void *b)
-{
-    const struct candidate *x = a, *y = b;
-    if (x->rating != y->rating)
-        return x->rating < y->rating ? -1 : 1;
-    return x->vertex < y->vertex ? -1 : x->vertex > y->vertex;
 }
 
 static bool affordable(const struct cleave__state *s, uint32_t v, uint32_t to)
@@ -159,9 +147,9 @@ static uint32_t gather(struct repair *r)
         double rating;
         if (movable(r, v) && (wanted || overloaded(s, s->block[v])) &&
             cheapest(s, v, &rating) != CLEAVE__NONE)
-            r->candidate[count++] = (struct candidate){rating, v};
+            r->candidate[count++] = (struct cleave__rated){.rating = rating, .vertex = v};
     }
-    qsort(r->candidate, count, sizeof *r->candidate, by_rating);
+    qsort(r->candidate, count, sizeof *r->candidate, cleave__rated_order);
     return count;
 }
 
@@ -244,7 +232,7 @@ static bool swap_one(struct cleave__search *search, struct repair *r, uint64_t *
 }
 
 /* Vertices of the worst block, those first that alone relieve it, the lightest of them first. */
-static uint32_t ejectable(struct repair *r, struct candidate *out)
+static uint32_t ejectable(struct repair *r, struct cleave__rated *out)
 {
     const struct cleave__state *s = r->state;
     uint32_t W = s->level->weights, worst = 0, in = 0, count = 0;
@@ -265,14 +253,15 @@ static uint32_t ejectable(struct repair *r, struct candidate *out)
     for (uint32_t v = 0; v < s->level->vertices; v++) {
         double w = (double)s->level->weight[(size_t)v * W + in];
         if (s->block[v] == worst && movable(r, v) && w > 0)
-            out[count++] = (struct candidate){w >= excess ? w / excess : 2e18 / w, v};
+            out[count++] =
+                (struct cleave__rated){.rating = w >= excess ? w / excess : 2e18 / w, .vertex = v};
     }
-    qsort(out, count, sizeof *out, by_rating);
+    qsort(out, count, sizeof *out, cleave__rated_order);
     return count;
 }
 
 /* Blocks that v may go to, those first whose fullest constraint it leaves lowest. */
-static uint32_t receivers(const struct cleave__state *s, uint32_t v, struct candidate *out)
+static uint32_t receivers(const struct cleave__state *s, uint32_t v, struct cleave__rated *out)
 {
     uint32_t W = s->level->weights, count = 0;
     for (uint32_t b = 0; b < s->target->blocks; b++) {
@@ -285,9 +274,9 @@ static uint32_t receivers(const struct cleave__state *s, uint32_t v, struct cand
             fill = here > fill ? here : fill;
         }
         if (b != s->block[v] && affordable(s, v, b) && cleave__state_conflict_delta(s, v, b) <= 0)
-            out[count++] = (struct candidate){fill, b};
+            out[count++] = (struct cleave__rated){.rating = fill, .vertex = b};
     }
-    qsort(out, count, sizeof *out, by_rating);
+    qsort(out, count, sizeof *out, cleave__rated_order);
     return count;
 }
 
@@ -319,8 +308,9 @@ static bool eject(struct cleave__search *search, struct repair *r)
     struct cleave__state *s = r->state;
     uint32_t n = s->level->vertices;
     struct cleave_arena_mark mark = cleave__arena_mark(&search->arena);
-    struct candidate *heavy = cleave__arena_array(&search->arena, n, sizeof *heavy);
-    struct candidate *block = cleave__arena_array(&search->arena, s->target->blocks, sizeof *block);
+    struct cleave__rated *heavy = cleave__arena_array(&search->arena, n, sizeof *heavy);
+    struct cleave__rated *block =
+        cleave__arena_array(&search->arena, s->target->blocks, sizeof *block);
     uint32_t *saved = cleave__arena_array(&search->arena, n, sizeof *saved);
     bool better = false;
     uint32_t count = heavy && block && saved ? ejectable(r, heavy) : 0;

@@ -10,30 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "place/multilevel/rated.h"
 #include "place/multilevel/search.h"
 
 enum { ROUNDS_MIN = 3, ROUNDS_MAX = 12, WORK_MAX = 20000000 };
 
-struct candidate {
-    double rating;
-    uint32_t vertex, to;
-};
-
 struct smooth {
     struct cleave__state *state;
-    struct candidate *candidate; /* [vertices] */
-    double *term;                /* [blocks * weights]: (load / limit)^p */
-    uint32_t doublings;          /* p = 2^doublings */
-    double total;                /* of the terms */
+    struct cleave__rated *candidate; /* [vertices] */
+    double *term;                    /* [blocks * weights]: (load / limit)^p */
+    uint32_t doublings;              /* p = 2^doublings */
+    double total;                    /* of the terms */
 };
-
-static int by_rating(const void *a, const void *b)
-{
-    const struct candidate *x = a, *y = b;
-    if (x->rating != y->rating)
-        return x->rating < y->rating ? -1 : 1;
-    return x->vertex < y->vertex ? -1 : x->vertex > y->vertex;
-}
 
 static double fullness(const struct smooth *x, size_t at, int64_t weight)
 {
@@ -81,7 +69,7 @@ static bool may_move(const struct cleave__state *s, uint32_t v, uint32_t to)
 }
 
 /* The best move of v, if there is one. */
-static bool consider(struct smooth *x, uint32_t v, struct candidate *best)
+static bool consider(struct smooth *x, uint32_t v, struct cleave__rated *best)
 {
     struct cleave__state *s = x->state;
     uint32_t own = s->block[v];
@@ -96,7 +84,7 @@ static bool consider(struct smooth *x, uint32_t v, struct candidate *best)
         double loss = (double)(row[own] - row[b]);
         double rating = loss > 0 ? (loss + 0.01) / less : loss - 1 + x->total / (less + x->total);
         if (best->to == CLEAVE__NONE || rating < best->rating)
-            *best = (struct candidate){rating, v, b};
+            *best = (struct cleave__rated){rating, v, b};
     }
     return best->to != CLEAVE__NONE;
 }
@@ -111,7 +99,7 @@ static bool descend(struct smooth *x)
         if (s->level->fixed[v] == CLEAVE_FREE && consider(x, v, &x->candidate[count]))
             count++;
     }
-    qsort(x->candidate, count, sizeof *x->candidate, by_rating);
+    qsort(x->candidate, count, sizeof *x->candidate, cleave__rated_order);
     double before = x->total;
     for (uint32_t i = 0; i < count && s->score.overload; i++) {
         uint32_t v = x->candidate[i].vertex, from = s->block[v], to = x->candidate[i].to;
