@@ -29,11 +29,20 @@ void cleave__interrupt_catch(void)
         sigaction(SIGINT, &action, NULL);
 }
 
+static void end_at_once(int signal_number)
+{
+    static const char line[] = "cleave: interrupted\n";
+    ssize_t written = write(STDERR_FILENO, line, sizeof line - 1);
+    (void)written;
+    raise(signal_number); /* its action is the default again: SA_RESETHAND */
+}
+
 void cleave__interrupt_release(void)
 {
-    struct sigaction now;
+    struct sigaction action = {.sa_handler = end_at_once, .sa_flags = (int)SA_RESETHAND}, now;
+    sigemptyset(&action.sa_mask);
     if (sigaction(SIGINT, NULL, &now) == 0 && now.sa_handler == on_interrupt)
-        signal(SIGINT, SIG_DFL);
+        sigaction(SIGINT, &action, NULL);
 }
 
 static uint64_t now_ms(void)

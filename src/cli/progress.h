@@ -16,8 +16,8 @@ struct cleave_terminal {
 
 /* Catches Ctrl-C from now on: the first sets `progress.stop`, a second one kills. */
 void cleave__interrupt_catch(void);
-/* Until it is caught again, Ctrl-C ends the process at once: for reading, which may wait for input
- * and has nothing to tidy. */
+/* Until it is caught again, Ctrl-C ends the process at once, with a line that says so: for
+ * reading, which may wait for input and has nothing to tidy. */
 void cleave__interrupt_release(void);
 
 /* Draws only when standard error is a terminal and not `quiet`; stops on Ctrl-C either way. */

@@ -110,4 +110,13 @@ status=$?
 [ $status = 130 ] || fail "Ctrl-C gave $status"
 [ -s out ] && fail "interrupted, and printed: $(head -c 200 out)"
 expect_line 'interrupted' err
+
+# While it waits for input, too.
+mkfifo slow
+exec 9<>slow
+timeout --preserve-status -s INT 0.5 "$cleave" cache slow --capacity 3 >out 2>err
+status=$?
+[ $status = 130 ] || fail "Ctrl-C while reading gave $status"
+expect_one_line
+expect_line 'cleave: interrupted' err
 done_testing

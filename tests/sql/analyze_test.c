@@ -1,4 +1,5 @@
 /* The analyzer beyond single constructs: templates and parameters, bounds, errors, allocations. */
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -8,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "base/random.h"
 #include "describe.h"
 #include "failalloc.h"
 #include "tables/sql/compile.h"
@@ -150,6 +152,39 @@ static void parameters_are_bound(void **state)
     expect_bound("SELECT * FROM t WHERE id = $1", p, 1, "r t{-}");
     p[0] = text("not a number");
     expect_bound("SELECT * FROM t WHERE id = $1", p, 1, "r t{*}");
+}
+
+/* What starts with a pattern's prefix is in its range, whatever the bytes: overlong forms, halves
+ * of pairs, ends without a successor. */
+static void prefixes_of_any_bytes(void **state)
+{
+    (void)state;
+    static const unsigned char kinds[] = {'a',  0x7f, 0x80, 0xbf, 0xc1, 0xc2, 0xdf, 0xe0,
+                                          0xe0, 0xed, 0xa0, 0xef, 0xf0, 0xf4, 0xf8, 0xff};
+    struct cleave_random random;
+    cleave__random_seed(&random, 7);
+    uint32_t ranges = 0;
+    for (uint32_t i = 0; i < 50000; i++) {
+        char pattern[16] = "", starts[16];
+        uint64_t length = 1 + cleave__random_below(&random, 6);
+        for (uint64_t k = 0; k < length; k++)
+            pattern[k] = (char)kinds[cleave__random_below(&random, sizeof kinds)];
+        snprintf(starts, sizeof starts, "%sx", pattern);
+        strcat(pattern, "%");
+        struct cleave_parameter given = text(pattern);
+        struct cleave_statement statement = run("SELECT * FROM t WHERE b LIKE $1", &given, 1);
+        const struct cleave_box *box = &statement.accesses[0].boxes[0];
+        struct cleave_value value = {
+            .kind = CLEAVE_TEXT, .text = starts, .length = (uint32_t)strlen(starts)};
+        if (box->term_count == 1) {
+            ranges++;
+            if (box->terms[0].range_count != 1 ||
+                !cleave__range_contains(&box->terms[0].ranges[0], &value))
+                fail_msg("round %" PRIu32 ", bytes %zu", i, strlen(pattern));
+        }
+        cleave__arena_free(&arena);
+    }
+    assert_true(ranges > 40000);
 }
 
 static void new_rows_keep_what_was_asked(void **state)
@@ -386,13 +421,10 @@ static void analyzing_without_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(literals_are_bound_again),
-        cmocka_unit_test(parameters_are_bound),
-        cmocka_unit_test(new_rows_keep_what_was_asked),
-        cmocka_unit_test(errors_say_where),
-        cmocka_unit_test(large_conditions),
-        cmocka_unit_test(templates_are_bounded),
-        cmocka_unit_test(compiling_without_memory),
+        cmocka_unit_test(literals_are_bound_again), cmocka_unit_test(parameters_are_bound),
+        cmocka_unit_test(prefixes_of_any_bytes),    cmocka_unit_test(new_rows_keep_what_was_asked),
+        cmocka_unit_test(errors_say_where),         cmocka_unit_test(large_conditions),
+        cmocka_unit_test(templates_are_bounded),    cmocka_unit_test(compiling_without_memory),
         cmocka_unit_test(analyzing_without_memory),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -412,7 +412,8 @@ static uint32_t raise_prefix(char *text, uint32_t length)
             start--;
         unsigned char *p = (unsigned char *)text + start;
         uint32_t size = length - start;
-        uint32_t code = 0;
+        static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000}; /* less is not UTF-8 */
+        uint32_t code = UINT32_MAX;
         if (size == 1 && p[0] < 0x80)
             code = p[0];
         else if (size == 2 && p[0] >= 0xc2 && p[0] < 0xe0)
@@ -422,7 +423,8 @@ static uint32_t raise_prefix(char *text, uint32_t length)
         else if (size == 4 && (p[0] & 0xf8) == 0xf0)
             code = (uint32_t)(p[0] & 0x07) << 18 | (uint32_t)(p[1] & 0x3f) << 12 |
                    (uint32_t)(p[2] & 0x3f) << 6 | (p[3] & 0x3f);
-        else { /* not UTF-8: by bytes */
+        if (code > 0x10ffff || code < least[size] || (code >= 0xd800 && code < 0xe000)) {
+            /* not UTF-8: by bytes */
             p = (unsigned char *)text + length - 1;
             if (*p != 0xff) {
                 ++*p;
