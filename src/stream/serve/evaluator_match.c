@@ -106,6 +106,10 @@ static void pass_on(struct cleave__evaluator *e, struct cleave_context *context,
                     struct batch *batch)
 {
     struct cleave_writer *writer = cleave__context_writer(context);
+    if (batch->found.failed || batch->on.failed) {
+        cleave__stream_no_memory(context);
+        return;
+    }
     cleave__put_promise(writer, batch->promise);
     if (batch->on_count) {
         cleave__put64(writer, batch->found.count);
@@ -120,7 +124,7 @@ static void pass_on(struct cleave__evaluator *e, struct cleave_context *context,
         cleave__stream_answer(context, batch->promise, CLEAVE__STREAM_DONE);
         return;
     }
-    if (writer->failed || batch->found.failed || batch->on.failed)
+    if (writer->failed)
         cleave__stream_no_memory(context);
     else if (batch->on_count)
         cleave__context_send(context, e->end.target, CLEAVE__STREAM_EVALUATE_ON, writer->data,

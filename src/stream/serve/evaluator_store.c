@@ -296,7 +296,7 @@ static bool copy_changes(struct cleave__evaluator *e, struct cleave_context *con
     struct cleave_writer body = {0};
     cleave__put64(&body, e->end.number);
     cleave__put_bytes(&body, changes->copy.data, changes->copy.count);
-    if (!pending || body.failed || changes->copy.failed) {
+    if (!pending || body.failed) {
         free(body.data);
         cleave__stream_no_memory(context);
         return false;
@@ -317,6 +317,10 @@ static void settle(struct cleave__evaluator *e, struct cleave_context *context,
     uint32_t waits = (changes->keep.count ? e->seat->world->streaming->routers : 0) +
                      (changes->on.count > 0) + changes->copies_removal,
              serial = 0;
+    if (changes->copy.failed || changes->on.failed) {
+        cleave__stream_no_memory(context);
+        return;
+    }
     if (waits) {
         struct cleave__stream_pending *pending = new_pending(e, context);
         if (!pending)

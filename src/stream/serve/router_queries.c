@@ -145,7 +145,10 @@ static void attempt(struct cleave__router *r, struct cleave_context *context, ui
         struct cleave__record record;
         bool short_of_memory;
         if (!cleave__record_read(&reader, &r->arena, &record, &short_of_memory)) {
-            cleave__stream_corrupt(context, "a query that makes no sense");
+            if (short_of_memory)
+                no_memory(context);
+            else
+                cleave__stream_corrupt(context, "a query that makes no sense");
             return;
         }
         if (!route_change(r, context, group, &record))
