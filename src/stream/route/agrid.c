@@ -142,6 +142,54 @@ uint32_t cleave__agrid_range(const struct cleave__agrid *agrid, struct cleave__c
     return count;
 }
 
+uint32_t cleave__region_ranges(const struct cleave__space *space, const struct cleave__grid *grid,
+                               const struct cleave__region *region,
+                               struct cleave__cells ranges[CLEAVE__REGION_BOXES_MOST])
+{
+    struct cleave__box boxes[CLEAVE__REGION_BOXES_MOST];
+    uint32_t count = cleave__region_boxes(space, region, boxes);
+    for (uint32_t i = 0; i < count; i++)
+        ranges[i] = cleave__grid_cells(grid, boxes[i].x0, boxes[i].y0, boxes[i].x1, boxes[i].y1);
+    return count;
+}
+
+struct cleave__cells cleave__ranges_hull(const struct cleave__cells *ranges, uint32_t count)
+{
+    struct cleave__cells hull = ranges[0];
+    for (uint32_t i = 1; i < count; i++) {
+        hull.x0 = ranges[i].x0 < hull.x0 ? ranges[i].x0 : hull.x0;
+        hull.y0 = ranges[i].y0 < hull.y0 ? ranges[i].y0 : hull.y0;
+        hull.x1 = ranges[i].x1 > hull.x1 ? ranges[i].x1 : hull.x1;
+        hull.y1 = ranges[i].y1 > hull.y1 ? ranges[i].y1 : hull.y1;
+    }
+    return hull;
+}
+
+uint32_t cleave__agrid_ranges(const struct cleave__agrid *agrid, const struct cleave__cells *ranges,
+                              uint32_t count, uint32_t *out)
+{
+    uint32_t total = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t kept = total;
+        uint32_t met[CLEAVE__EVALUATORS_MOST];
+        uint32_t more = cleave__agrid_range(agrid, ranges[i], i ? met : out);
+        if (i == 0) {
+            total = more;
+            continue;
+        }
+        for (uint32_t m = 0; m < more; m++) {
+            struct cleave__cells p = cleave__agrid_partition(agrid, met[m]);
+            bool again = false;
+            for (uint32_t j = 0; j < i && !again; j++)
+                again = cleave__cells_meet(p, ranges[j]);
+            if (!again)
+                out[kept++] = met[m];
+        }
+        total = kept;
+    }
+    return total;
+}
+
 bool cleave__agrid_move(struct cleave__agrid *agrid, uint32_t from, uint32_t to,
                         struct cleave__cells cells)
 {

@@ -21,8 +21,8 @@
 
 #include <stddef.h>
 
-#include "cleave/status.h"
 #include "model/tiling.h"
+#include "stream/query/space.h"
 
 enum { CLEAVE__EVALUATORS_MOST = 4096 };
 
@@ -53,6 +53,17 @@ static inline uint32_t cleave__agrid_point(const struct cleave__agrid *agrid, do
  * of the range is past the grid is cut off. O(count). */
 uint32_t cleave__agrid_range(const struct cleave__agrid *agrid, struct cleave__cells range,
                              uint32_t *out);
+
+/* The ranges of cells of a prepared region's boxes; their count, from 1 to
+ * CLEAVE__REGION_BOXES_MOST. They may share cells. */
+uint32_t cleave__region_ranges(const struct cleave__space *space, const struct cleave__grid *grid,
+                               const struct cleave__region *region,
+                               struct cleave__cells ranges[CLEAVE__REGION_BOXES_MOST]);
+/* The least range that has all of these, 1 or more. */
+struct cleave__cells cleave__ranges_hull(const struct cleave__cells *ranges, uint32_t count);
+/* As cleave__agrid_range, of several ranges: each evaluator once. */
+uint32_t cleave__agrid_ranges(const struct cleave__agrid *agrid, const struct cleave__cells *ranges,
+                              uint32_t count, uint32_t *out);
 
 struct cleave__cells cleave__agrid_partition(const struct cleave__agrid *agrid, uint32_t evaluator);
 
