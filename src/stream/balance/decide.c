@@ -105,18 +105,20 @@ static void try_shifts(struct search *s, uint32_t x)
             report->refused >> side & 1)
             continue;
         bool by_rows = side == CLEAVE__BELOW || side == CLEAVE__ABOVE;
-        if (by_rows ? report->cells.y0 == report->cells.y1 : report->cells.x0 == report->cells.x1)
-            continue;
         enum cleave__balance_kind kind =
             by_rows ? CLEAVE__BALANCE_HORIZONTAL : CLEAVE__BALANCE_VERTICAL;
         if (!allowed(s, kind))
             continue;
-        double gain = (double)(report->cost - other->cost) / 2;
+        uint64_t between = report->cost - other->cost, edge = report->edge[side];
+        if (edge >= between)
+            continue;
+        double half = (double)between / 2;
+        double moved = (double)edge > half ? (double)edge : half, gain = (double)between - moved;
         offer(s, (struct cleave__balance_decision){.kind = kind,
                                                    .gain = gain,
                                                    .overhead = s->options->beta *
                                                                (double)report->queries *
-                                                               (gain / (double)report->cost),
+                                                               (moved / (double)report->cost),
                                                    .step_count = 1,
                                                    .steps = {{x, y, CLEAVE__NO_CELLS}},
                                                    .side = side,
