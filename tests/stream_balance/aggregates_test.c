@@ -35,6 +35,9 @@ static void figure_5(void **state)
     assert_int_equal(part.cost, 2);
     assert_true(cleave__aggregates_check(a, p));
     assert_false(cleave__aggregates_check(a, (struct cleave__cells){0, 0, 3, 5}));
+    cleave__aggregates_object(a, 1, 4, 2); /* 3 on either side, of columns as of rows */
+    assert_true(cleave__aggregates_split(a, p, &part));
+    assert_true(cleave__cells_equal(part.cells, (struct cleave__cells){3, 0, 5, 5}));
     a->row_cost[1]++;
     assert_false(cleave__aggregates_check(a, p));
     a->row_cost[1]--;

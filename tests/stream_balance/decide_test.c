@@ -92,6 +92,11 @@ static void by_hand(void **state)
     t[0].corners[0].part.cells.y0 = 6; /* a report of before */
     t[2].refused = 1 << CLEAVE__ABOVE;
     assert_int_equal(cleave__balance_decide(t, 3, &options).kind, CLEAVE__BALANCE_NONE);
+    t[2].refused = 0;
+    t[2].cost = 100; /* as costly as the first, which nothing helps */
+    d = cleave__balance_decide(t, 3, &options);
+    assert_int_equal(d.kind, CLEAVE__BALANCE_HORIZONTAL);
+    assert_int_equal(d.steps[0].from, 2);
     assert_string_equal(cleave__balance_kind_name(CLEAVE__BALANCE_SPLIT_MERGE), "split-merge");
 }
 

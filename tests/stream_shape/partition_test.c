@@ -170,7 +170,19 @@ static bool uniform(struct property_source *source, void *context)
 
 static void uniform_is_even(void **state)
 {
+    struct cleave__cells parts[EVALUATORS];
     (void)state;
+    for (uint32_t columns = 1; columns <= 6; columns++) { /* hardly a cell each */
+        for (uint32_t rows = 1; rows <= 6; rows++) {
+            for (uint32_t active = 1; active <= EVALUATORS; active++) {
+                uint32_t used = active < columns * rows ? active : columns * rows;
+                cleave__partition_uniform(columns, rows, EVALUATORS, EVALUATORS - active, parts);
+                assert_true(cleave__cells_tile(columns, rows, parts, EVALUATORS));
+                assert_true(all_idle(parts, used, EVALUATORS));
+                assert_false(cleave__cells_empty(parts[used - 1]));
+            }
+        }
+    }
     assert_true(property_run("partition-uniform", uniform, NULL, 3000));
 }
 
