@@ -265,6 +265,10 @@ static void check_sees(void **state)
     agrid->part[1].x0 = 2;
     agrid->part[1].y1 = 4;
     assert_false(cleave__agrid_check(agrid));
+    agrid->part[1].y1 = 3;
+    assert_true(cleave__agrid_check(agrid));
+    agrid->part[0].right = 0;
+    assert_false(cleave__agrid_check(agrid));
     cleave__agrid_free(agrid);
 }
 

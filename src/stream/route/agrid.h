@@ -28,6 +28,7 @@ enum { CLEAVE__EVALUATORS_MOST = 4096 };
 
 struct cleave__agrid_part {
     uint16_t x0, y0, x1, y1; /* both ends included; idle: x0 > x1 */
+    uint16_t up, right;      /* who has (x0, y1 + 1), and (x1 + 1, y0); nobody: UINT16_MAX */
 };
 
 struct cleave__agrid {
@@ -68,7 +69,7 @@ uint32_t cleave__agrid_ranges(const struct cleave__agrid *agrid, const struct cl
 struct cleave__cells cleave__agrid_partition(const struct cleave__agrid *agrid, uint32_t evaluator);
 
 /* Gives cells of one evaluator to another. False, and nothing changes, unless they are the first's,
- * and both have rectangles (or the first none) afterwards. O(cells moved). */
+ * and both have rectangles (or the first none) afterwards. O(cells moved + evaluators). */
 bool cleave__agrid_move(struct cleave__agrid *agrid, uint32_t from, uint32_t to,
                         struct cleave__cells cells);
 
