@@ -5,6 +5,8 @@
  *                                  partitions missed or repeated, by the A-Grid and by Tornado's
  *                                  published code, which does not clamp cells to the range
  *
+ *   bench/stream_routing summary   bytes and nanoseconds of textual summaries
+ *
  * The grid has 1024 x 1024 cells; partitions are k-d by the cost of a sample of objects and queries
  * at 64 hot spots (in `check` every second map is split at random lines instead). Ranges have a
  * share of the grid's area, sides up to 2:1. `queue`: Tornado's Algorithm 1 with the clamp, its
@@ -22,6 +24,7 @@
 #endif
 
 #include "stream/route/locator.h"
+#include "stream/route/summary.h"
 #include "stream/shape/partition.h"
 #include "stream_route/maps.h"
 
@@ -429,10 +432,67 @@ static void check(void)
     }
 }
 
+/* ---- summaries: 64 evaluators, terms as frequent as Zipf(1.0) has them ---- */
+
+static uint32_t zipf(struct cleave_random *random, uint32_t terms)
+{
+    return (uint32_t)pow(terms, cleave__random_real(random)) - 1;
+}
+
+static void summaries(void)
+{
+    enum { EVALUATORS = 64, TERMS_EACH = 8, OBJECTS = 1 << 20 };
+    static const struct {
+        uint32_t terms, adds;
+    } cases[] = {{100000, 1000000}, {1000000, 5000000}, {5000000, 20000000}};
+    uint32_t *terms = must(malloc(OBJECTS * TERMS_EACH * sizeof *terms));
+    printf("     terms        adds    present  bytes/present   ns an add  ns an object of 8 terms"
+           "  passed\n");
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        struct cleave_random random;
+        struct cleave_error error;
+        struct cleave__summary *summary;
+        cleave__random_seed(&random, 3);
+        ok(cleave__summary_new(EVALUATORS, &summary, &error), &error);
+        double begin = now();
+        for (uint32_t i = 0; i < cases[c].adds; i++) /* as rare keywords of queries are */
+            ok(cleave__summary_add(summary, i % EVALUATORS,
+                                   (uint32_t)cleave__random_below(&random, cases[c].terms), i, true,
+                                   &error),
+               &error);
+        double add = (now() - begin) / cases[c].adds;
+        uint64_t present = 0;
+        for (uint32_t e = 0; e < EVALUATORS; e++)
+            present += cleave__summary_count(summary, e);
+        for (uint32_t i = 0; i < OBJECTS * TERMS_EACH; i++)
+            terms[i] = zipf(&random, cases[c].terms);
+        double best = INFINITY;
+        uint32_t passed = 0;
+        for (int pass = 0; pass < PASSES; pass++) {
+            passed = 0;
+            begin = now();
+            for (uint32_t i = 0; i < OBJECTS; i++)
+                passed += cleave__summary_any(summary, (i * 2654435761u) >> 26,
+                                              terms + i * TERMS_EACH, TERMS_EACH);
+            double took = (now() - begin) / OBJECTS;
+            best = took < best ? took : best;
+        }
+        printf("%10u %11u %10llu %14.1f %11.1f %24.1f %6.1f %%\n", cases[c].terms, cases[c].adds,
+               (unsigned long long)present,
+               (double)cleave__summary_bytes(summary) / (double)present, add, best,
+               passed * 100.0 / OBJECTS);
+        fflush(stdout);
+        cleave__summary_free(summary);
+    }
+    free(terms);
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1 && !strcmp(argv[1], "check"))
         check();
+    else if (argc > 1 && !strcmp(argv[1], "summary"))
+        summaries();
     else
         times();
     return 0;
