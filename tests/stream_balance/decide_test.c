@@ -110,7 +110,8 @@ static double best_from(const struct load *load, uint32_t x,
     enum cleave__side side;
     double cost = (double)load_cost(load, p[x]), best = 0, beta = options->beta;
     bool splits = cleave__aggregates_split(load->sums[x], p[x], &half);
-    double other = cost - (double)half.cost, worse = other > half.cost ? other : (double)half.cost;
+    double other = cost - (double)half.cost,
+           worse = other > (double)half.cost ? other : (double)half.cost;
     uint32_t idle = 0;
     for (uint32_t e = 0; e < load->evaluators; e++)
         idle += cleave__cells_empty(p[e]);

@@ -30,7 +30,7 @@ static struct cleave__agrid_part pack(const struct cleave__agrid *agrid, struct 
 struct cleave__cells cleave__agrid_partition(const struct cleave__agrid *agrid, uint32_t evaluator)
 {
     const struct cleave__agrid_part *p = &agrid->part[evaluator];
-    return p->x0 == NOBODY ? CLEAVE__NO_CELLS : (struct cleave__cells){p->x0, p->y0, p->x1, p->y1};
+    return (struct cleave__cells){p->x0, p->y0, p->x1, p->y1};
 }
 
 void cleave__agrid_free(struct cleave__agrid *agrid)
