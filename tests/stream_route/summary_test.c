@@ -27,6 +27,17 @@ struct model {
     uint32_t stamp[TERMS];
 };
 
+static void model_add(struct model *m, uint32_t i, uint32_t stamp, bool confirmed)
+{
+    if (!m->has[i] || stamp > m->stamp[i]) {
+        m->stamp[i] = stamp;
+        m->confirmed[i] = confirmed;
+    } else if (stamp == m->stamp[i]) {
+        m->confirmed[i] |= confirmed;
+    }
+    m->has[i] = true;
+}
+
 static bool same(const struct cleave__summary *s, const struct model *models)
 {
     for (uint32_t e = 0; e < EVALUATORS; e++) {
@@ -76,12 +87,13 @@ static bool like_arrays(struct property_source *source, void *context)
         struct model *m = &models[e];
         if (source->verbose)
             printf("%d: evaluator %u term %u stamp %u\n", (int)what, e, term_of(i), stamp);
-        if (what < 7) {
+        if (what < 6) {
             bool confirmed = what < 3;
             right = !cleave__summary_add(s, e, term_of(i), stamp, confirmed, &error);
-            m->stamp[i] = m->has[i] && m->stamp[i] > stamp ? m->stamp[i] : stamp;
-            m->confirmed[i] |= confirmed;
-            m->has[i] = true;
+            model_add(m, i, stamp, confirmed);
+        } else if (what == 6) {
+            cleave__summary_confirm(s, e, term_of(i), stamp);
+            m->confirmed[i] |= m->has[i] && m->stamp[i] == stamp;
         } else if (what < 10) {
             bool goes = m->has[i] && m->stamp[i] < stamp;
             right = cleave__summary_remove_older(s, e, term_of(i), stamp) == goes;
@@ -91,11 +103,8 @@ static bool like_arrays(struct property_source *source, void *context)
             uint32_t to = (uint32_t)property_draw(source, EVALUATORS);
             right = !cleave__summary_unite(s, to, e, stamp, &error);
             for (uint32_t j = 0; j < TERMS; j++) {
-                if (!m->has[j])
-                    continue;
-                struct model *t = &models[to];
-                t->stamp[j] = t->has[j] && t->stamp[j] > stamp ? t->stamp[j] : stamp;
-                t->has[j] = t->confirmed[j] = true;
+                if (m->has[j])
+                    model_add(&models[to], j, stamp, false);
             }
         } else {
             cleave__summary_clear(s, e);
