@@ -114,7 +114,8 @@ bool cleave__balance_report_read(struct cleave_reader *reader, uint32_t columns,
     report.cost = cleave__get_varint(reader);
     report.queries = cleave__get_varint(reader);
     report.refused = cleave__get8(reader);
-    if (report.refused >= 1 << CLEAVE__SIDES)
+    if (report.refused >= 1 << CLEAVE__SIDES ||
+        report.cost > INT64_MAX) /* two costs can be added */
         reader->failed = true;
     for (int side = 0; side < CLEAVE__SIDES; side++) {
         report.edge[side] = cleave__get_varint(reader) - 1;
