@@ -3,13 +3,13 @@
  *   bench/stream_routing           nanoseconds a point and a range; every answer checked
  *   bench/stream_routing check     20,000 ranges x N_e of 25, 64, 256, 1000 x 100 random k-d maps:
  *                                  partitions missed or repeated, by the A-Grid and by Tornado's
- *                                  published code, which does not clamp cells to the range
+ *                                  published code, which does not step on to dominant cells
  *
  *   bench/stream_routing summary   bytes and nanoseconds of textual summaries
  *
  * The grid has 1024 x 1024 cells; partitions are k-d by the cost of a sample of objects and queries
  * at 64 hot spots (in `check` every second map is split at random lines instead). Ranges have a
- * share of the grid's area, sides up to 2:1. `queue`: Tornado's Algorithm 1 with the clamp, its
+ * share of the grid's area, sides up to 2:1. `queue`: Tornado's Algorithm 1 as written, its
  * queue and its marks. `rtree`: a packed tree (sort-tile-recursive) of 16 entries a node over
  * arrays, as lean as they come. `libspatialindex`: its R*-tree in memory by its C interface, if it
  * is installed. Best of 5 passes. */
@@ -243,7 +243,7 @@ static uint32_t spatialindex_point(void *self, double x, double y)
 
 static uint32_t queue_range(void *self, struct cleave__cells range, uint32_t *out)
 {
-    return maps_algorithm_1(self, range, true, out);
+    return maps_algorithm_1(self, range, false, out);
 }
 
 /* ---- timing ---- */
@@ -413,7 +413,7 @@ static void check(void)
                 struct cleave__cells range = maps_range_of(&random, SIDE, SIDE, share);
                 uint32_t count = cleave__agrid_range(agrid, range, out);
                 wrong += !maps_right(partitions, sizes[n], range, out, count, seen, &missed);
-                count = maps_algorithm_1(agrid, range, false, out);
+                count = maps_algorithm_1(agrid, range, true, out);
                 published[map % 2] +=
                     !maps_right(partitions, sizes[n], range, out, count, seen, &missed);
                 lost[map % 2] += missed;
@@ -487,10 +487,36 @@ static void summaries(void)
     free(terms);
 }
 
+/* The published code on one map of 256, by the size of ranges. */
+static void check_sizes(void)
+{
+    struct cleave__grid grid = cleave__grid_make(0, 0, SIDE, SIDE, SIDE, SIDE);
+    struct cleave__cells partitions[MOST];
+    struct cleave_random random;
+    struct cleave__agrid *agrid;
+    struct cleave_error error;
+    uint8_t seen[MOST] = {0};
+    uint32_t out[MOST], missed;
+    kd_map(3, 256, partitions);
+    ok(cleave__agrid_new(&grid, partitions, 256, &agrid, &error), &error);
+    cleave__random_seed(&random, 8);
+    for (size_t s = 0; s < sizeof shares / sizeof *shares; s++) {
+        uint32_t wrong = 0;
+        for (int i = 0; i < RANGES; i++) {
+            struct cleave__cells range = maps_range_of(&random, SIDE, SIDE, shares[s]);
+            uint32_t count = maps_algorithm_1(agrid, range, true, out);
+            wrong += !maps_right(partitions, 256, range, out, count, seen, &missed);
+        }
+        printf("N_e  256, ranges of %.2f %%: published code wrong on %u of %d\n", shares[s] * 100,
+               wrong, RANGES);
+    }
+    cleave__agrid_free(agrid);
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1 && !strcmp(argv[1], "check"))
-        check();
+        check_sizes(), check();
     else if (argc > 1 && !strcmp(argv[1], "summary"))
         summaries();
     else

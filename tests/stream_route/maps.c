@@ -73,14 +73,15 @@ bool maps_right(const struct cleave__cells *partitions, uint32_t evaluators,
     return right;
 }
 
-uint32_t maps_algorithm_1(const struct cleave__agrid *agrid, struct cleave__cells range, bool clamp,
-                          uint32_t *out)
+uint32_t maps_algorithm_1(const struct cleave__agrid *agrid, struct cleave__cells range,
+                          bool published, uint32_t *out)
 {
     struct {
         uint32_t x, y;
     } queue[CLEAVE__EVALUATORS_MOST];
-    bool visited[CLEAVE__EVALUATORS_MOST] = {false};
+    bool visited[CLEAVE__EVALUATORS_MOST];
     uint32_t columns = agrid->grid.columns, count = 0;
+    memset(visited, 0, agrid->evaluators * sizeof *visited);
     out[0] = agrid->cell[(size_t)range.y0 * columns + range.x0];
     queue[0].x = range.x0;
     queue[0].y = range.y0;
@@ -97,8 +98,8 @@ uint32_t maps_algorithm_1(const struct cleave__agrid *agrid, struct cleave__cell
                 continue;
             struct cleave__cells q = cleave__agrid_partition(agrid, next);
             visited[next] = true;
-            queue[count].x = clamp && q.x0 < range.x0 ? range.x0 : q.x0;
-            queue[count].y = clamp && q.y0 < range.y0 ? range.y0 : q.y0;
+            queue[count].x = q.x0 < range.x0 ? range.x0 : published && k == 1 ? x : q.x0;
+            queue[count].y = q.y0 < range.y0 ? range.y0 : published && k == 0 ? y : q.y0;
             out[count++] = next;
         }
     }

@@ -18,9 +18,10 @@ struct cleave__cells maps_range_of(struct cleave_random *random, uint32_t column
 bool maps_right(const struct cleave__cells *partitions, uint32_t evaluators,
                 struct cleave__cells range, const uint32_t *out, uint32_t count, uint8_t *seen,
                 uint32_t *missed);
-/* Neighbour-based search as Tornado's Algorithm 1 has it, with a queue and marks; without the clamp
- * of a new partition's cell to the range it is as its published code has it. */
-uint32_t maps_algorithm_1(const struct cleave__agrid *agrid, struct cleave__cells range, bool clamp,
-                          uint32_t *out);
+/* Neighbour-based search as Tornado's Algorithm 1 has it, with a queue and marks. `published`: as
+ * its published code does it, which enters a partition where it happens to come from instead of at
+ * the dominant cell, unless that lies on the range's border. */
+uint32_t maps_algorithm_1(const struct cleave__agrid *agrid, struct cleave__cells range,
+                          bool published, uint32_t *out);
 
 #endif
