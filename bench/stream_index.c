@@ -7,7 +7,6 @@
  * --mix P: P per cent of the queries are OVERLAPS; --bare: no words, pure geofences; --check N:
  * matches of every N-th object are compared with brute force. */
 #include <getopt.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,14 +14,9 @@
 
 #include "base/random.h"
 #include "stream/index/matcher.h"
+#include "stream/source/generate.h"
 
-enum { WORDS = 100000, SPOTS = 64, OBJECT_WORDS = 8, QUERY_WORDS = 3, BATCH = 4096 };
-
-static const double space_side = 10000, range_side = 100, spread = 300;
-static const struct cleave__space plane = {CLEAVE__PLANE, {0, 0, 10000, 10000}};
-
-static double *zipf; /* of each word: the sum of shares up to it */
-static double spots[SPOTS][2];
+enum { BATCH = 4096, CHUNK = 1000 };
 
 static void *need(void *memory)
 {
@@ -40,90 +34,10 @@ static double now_s(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static void make_world(struct cleave_random *random)
-{
-    double sum = 0;
-    zipf = need(malloc(WORDS * sizeof *zipf));
-    for (uint32_t i = 0; i < WORDS; i++)
-        zipf[i] = sum += 1.0 / (i + 1);
-    for (uint32_t i = 0; i < WORDS; i++)
-        zipf[i] /= sum;
-    for (int i = 0; i < SPOTS; i++) {
-        spots[i][0] = cleave__random_real(random) * space_side;
-        spots[i][1] = cleave__random_real(random) * space_side;
-    }
-}
-
-static uint32_t draw_word(struct cleave_random *random)
-{
-    double at = cleave__random_real(random);
-    uint32_t low = 0, high = WORDS - 1;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (zipf[middle] < at)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static int by_number(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
-static double near(struct cleave_random *random, double middle)
-{
-    double u = 1 - cleave__random_real(random), v = cleave__random_real(random);
-    double at = middle + spread * sqrt(-2 * log(u)) * cos(6.283185307179586 * v);
-    return at < 0 ? 0 : at > space_side ? space_side : at;
-}
-
-static void draw_object(struct cleave_random *random, struct cleave__object *object,
-                        uint32_t *words)
-{
-    uint32_t spot = (uint32_t)cleave__random_below(random, SPOTS), count = 0;
-    object->x = near(random, spots[spot][0]);
-    object->y = near(random, spots[spot][1]);
-    while (count < OBJECT_WORDS) {
-        uint32_t word = draw_word(random), i = 0;
-        while (i < count && words[i] != word)
-            i++;
-        if (i == count)
-            words[count++] = word;
-    }
-    object->terms = words;
-    object->term_count = OBJECT_WORDS;
-}
-
-static void draw_query(struct cleave_random *random, struct cleave__query *query, uint32_t *words,
-                       unsigned mix, bool bare)
-{
-    struct cleave__object object;
-    draw_object(random, &object, words); /* words in the order drawn */
-    double half = range_side / 2;
-    query->region = (struct cleave__region){.kind = CLEAVE__RECTANGLE,
-                                            .x0 = object.x - half,
-                                            .y0 = object.y - half,
-                                            .x1 = object.x + half,
-                                            .y1 = object.y + half};
-    query->predicate =
-        cleave__random_below(random, 100) < mix ? CLEAVE__OVERLAPS : CLEAVE__CONTAINS;
-    qsort(words, QUERY_WORDS, sizeof *words, by_number);
-    query->terms = words;
-    query->term_count = bare ? 0 : QUERY_WORDS;
-    query->end_ms = CLEAVE__NEVER;
-    query->events = CLEAVE__EVENT_MATCH;
-}
-
 struct workload {
     uint32_t object_count;
     struct cleave__object *objects;
-    uint32_t *words;
-    unsigned mix;
-    bool bare;
+    struct cleave__stream_options options;
 };
 
 static const struct cleave__matcher_ops *const engines[] = {
@@ -161,7 +75,7 @@ static uint32_t check(const struct cleave__matcher_ops *ops, void *self,
     for (uint32_t i = 0; i < work->object_count; i += step) {
         uint64_t due = 0, found = 0, due_sum = 0, found_sum = 0;
         for (uint32_t q = 0; q < slots; q++) {
-            if (cleave__query_has(&plane, &queries[q], &work->objects[i]))
+            if (cleave__query_has(&work->options.space, &queries[q], &work->objects[i]))
                 due++, due_sum += cleave__mix64(q);
         }
         while (at < out->items.count && out->items.data[at].object < i)
@@ -177,25 +91,29 @@ static uint32_t check(const struct cleave__matcher_ops *ops, void *self,
 static void run(const struct cleave__matcher_ops *ops, const struct workload *work,
                 uint32_t query_count, unsigned runs, uint32_t check_step)
 {
-    struct cleave__matcher_options options = {&plane};
+    struct cleave__matcher_options options = {&work->options.space};
     struct cleave__matches out = {0};
-    struct cleave_random random;
+    struct cleave__stream_generator *generator;
+    struct cleave_arena arena = {0};
+    uint32_t slot;
     void *self;
-    uint32_t words[OBJECT_WORDS], slot;
     double adding = 0, slowest = 0;
-    cleave__random_seed(&random, 7);
     if (ops->create(&options, &self, NULL))
         exit(1);
     if (ops->learn)
         ops->learn(self, work->objects, work->object_count < 20000 ? work->object_count : 20000);
-    enum { CHUNK = 1000 };
+    if (cleave__stream_generator_new(&work->options, &generator, NULL))
+        exit(1);
     struct cleave__query *queries = need(malloc(CHUNK * sizeof *queries));
-    uint32_t(*query_words)[OBJECT_WORDS] = need(malloc(CHUNK * sizeof *query_words));
     for (uint32_t i = 0; i < query_count; i += CHUNK) {
         uint32_t count = query_count - i < CHUNK ? query_count - i : CHUNK;
+        struct cleave_arena_mark mark = cleave__arena_mark(&arena);
         for (uint32_t k = 0; k < count; k++) {
-            queries[k] = (struct cleave__query){.id = i + k + 1, .subscriber = i + k};
-            draw_query(&random, &queries[k], query_words[k], work->mix, work->bare);
+            cleave__stream_next_query(generator, 0, &queries[k]);
+            uint32_t *terms = need(cleave__arena_array(&arena, 64, sizeof *terms));
+            if (queries[k].term_count)
+                memcpy(terms, queries[k].terms, queries[k].term_count * sizeof *terms);
+            queries[k].terms = terms;
         }
         double start = now_s();
         for (uint32_t k = 0; k < count; k++) {
@@ -203,10 +121,10 @@ static void run(const struct cleave__matcher_ops *ops, const struct workload *wo
                 exit(1);
         }
         double took = now_s() - start;
+        cleave__arena_rewind(&arena, mark);
         adding += took;
         slowest = took > slowest ? took : slowest;
     }
-    (void)words;
     double best = 1e9, looked = 0;
     for (unsigned r = 0; r < runs; r++) {
         double took = match_all(ops, self, work, &out, &looked);
@@ -225,7 +143,8 @@ static void run(const struct cleave__matcher_ops *ops, const struct workload *wo
     putchar('\n');
     fflush(stdout);
     free(queries);
-    free(query_words);
+    cleave__arena_free(&arena);
+    cleave__stream_generator_free(generator);
     CLEAVE_VECTOR_FREE(&out.items);
     ops->destroy(self);
 }
@@ -233,7 +152,7 @@ static void run(const struct cleave__matcher_ops *ops, const struct workload *wo
 int main(int argc, char **argv)
 {
     const char *sizes = "100000,1000000", *engine = "index";
-    struct workload work = {.object_count = 100000};
+    struct workload work = {.object_count = 100000, .options = cleave__stream_defaults};
     unsigned runs = 3;
     uint32_t check_step = 0;
     static const struct option options[] = {{"queries", 1, 0, 'q'}, {"objects", 1, 0, 'o'},
@@ -252,10 +171,10 @@ int main(int argc, char **argv)
             engine = optarg;
             break;
         case 'm':
-            work.mix = (unsigned)strtoul(optarg, NULL, 10);
+            work.options.contains = 1 - strtod(optarg, NULL) / 100;
             break;
         case 'b':
-            work.bare = true;
+            work.options.keywords = 0;
             break;
         case 'r':
             runs = (unsigned)strtoul(optarg, NULL, 10);
@@ -267,17 +186,12 @@ int main(int argc, char **argv)
             return 2;
         }
     }
-    struct cleave_random random;
-    cleave__random_seed(&random, 1);
-    make_world(&random);
+    struct cleave__stream_generator *generator;
+    struct cleave_arena arena = {0};
     work.objects = need(calloc(work.object_count, sizeof *work.objects));
-    work.words = need(malloc((size_t)work.object_count * OBJECT_WORDS * sizeof *work.words));
-    for (uint32_t i = 0; i < work.object_count; i++) {
-        uint32_t *words = work.words + (size_t)i * OBJECT_WORDS;
-        draw_object(&random, &work.objects[i], words);
-        qsort(words, OBJECT_WORDS, sizeof *words, by_number);
-        work.objects[i].number = i + 1;
-    }
+    if (cleave__stream_generator_new(&work.options, &generator, NULL) ||
+        cleave__stream_next_objects(generator, work.object_count, &arena, work.objects, NULL))
+        return 1;
     printf("%-6s %9s %11s %9s %9s %9s %11s %8s %9s\n", "engine", "queries", "objects/s", "ns/obj",
            "looked", "B/query", "adds/s", "ms/1000", "matches");
     for (size_t e = 0; e < sizeof engines / sizeof *engines; e++) {
@@ -290,7 +204,7 @@ int main(int argc, char **argv)
         }
     }
     free(work.objects);
-    free(work.words);
-    free(zipf);
+    cleave__arena_free(&arena);
+    cleave__stream_generator_free(generator);
     return 0;
 }

@@ -12,6 +12,12 @@ static uint32_t kind(const struct cleave__posting *posting)
     return posting->head & CLEAVE__KIND_MASK;
 }
 
+/* Neither empty nor a link. */
+static bool is_entry(const struct cleave__posting *posting)
+{
+    return kind(posting) != CLEAVE__KIND_EMPTY && kind(posting) != CLEAVE__KIND_NEXT;
+}
+
 static uint32_t hash_of(const struct cleave__posting *posting, uint32_t bucket)
 {
     return (posting->head & CLEAVE__HEAD_TAG) | (bucket & ~CLEAVE__HEAD_TAG);
@@ -83,7 +89,7 @@ static void give_overflow(struct cleave__table *table, uint32_t at)
 
 static void note(struct cleave__table *table, uint32_t bucket, uint32_t hash)
 {
-    table->filter[bucket] = (uint16_t)(table->filter[bucket] | 1u << (hash >> 28));
+    table->filter[bucket] = table->filter[bucket] | 1u << (hash >> 27);
 }
 
 /* Behind all others of the chain that starts with `line`. */
@@ -111,8 +117,7 @@ static void refilter(struct cleave__table *table, uint32_t bucket)
     for (struct cleave__line *line = bucket_line(table, bucket); line;
          line = next_line(table, line)) {
         for (int i = 0; i < CLEAVE__LINE_POSTINGS; i++) {
-            uint32_t k = kind(&line->postings[i]);
-            if (k == CLEAVE__KIND_POSTING || k == CLEAVE__KIND_LIST)
+            if (is_entry(&line->postings[i]))
                 note(table, bucket, hash_of(&line->postings[i], bucket));
         }
     }
@@ -159,7 +164,7 @@ static void split(struct cleave__table *table)
         return;
     if (made == table->filter_capacity) {
         uint32_t capacity = made + made / 2;
-        uint16_t *filter = realloc(table->filter, capacity * sizeof *filter);
+        uint32_t *filter = realloc(table->filter, capacity * sizeof *filter);
         if (!filter)
             return;
         memset(filter + made, 0, (capacity - made) * sizeof *filter);
@@ -198,7 +203,7 @@ static void join(struct cleave__table *table)
     cleave__pages_trim(&table->lines, gone);
     if (table->filter_capacity > 4 * (uint64_t)gone &&
         table->filter_capacity > CLEAVE__BUCKETS_LEAST) {
-        uint16_t *filter = realloc(table->filter, 2 * (size_t)gone * sizeof *filter);
+        uint32_t *filter = realloc(table->filter, 2 * (size_t)gone * sizeof *filter);
         if (filter) {
             table->filter = filter;
             table->filter_capacity = 2 * gone;
@@ -217,8 +222,8 @@ uint32_t cleave__table_insert(struct cleave__table *table, uint32_t hash,
         for (int i = 0; i < CLEAVE__LINE_POSTINGS; i++) {
             struct cleave__posting *p = &line->postings[i];
             uint32_t k = kind(p);
-            if (((p->head ^ posting.head) & CLEAVE__HEAD_KEY) || k == CLEAVE__KIND_EMPTY ||
-                k == CLEAVE__KIND_NEXT)
+            if (((p->head ^ posting.head) & CLEAVE__HEAD_KEY) || !is_entry(p) ||
+                k == CLEAVE__KIND_PAIRS || kind(&posting) == CLEAVE__KIND_PAIRS)
                 continue;
             if (k == CLEAVE__KIND_POSTING)
                 same++;
@@ -274,6 +279,20 @@ bool cleave__table_remove(struct cleave__table *table, uint32_t hash, uint32_t f
     return true;
 }
 
+struct cleave__posting *cleave__table_pairs(struct cleave__table *table, uint32_t hash)
+{
+    uint32_t head = cleave__table_head(hash, CLEAVE__KIND_PAIRS);
+    for (struct cleave__line *line = bucket_line(table, cleave__table_bucket(table, hash)); line;
+         line = next_line(table, line)) {
+        for (int i = 0; i < CLEAVE__LINE_POSTINGS; i++) {
+            struct cleave__posting *p = &line->postings[i];
+            if (((p->head ^ head) & (CLEAVE__HEAD_KEY | CLEAVE__KIND_MASK)) == 0)
+                return p;
+        }
+    }
+    return NULL;
+}
+
 uint32_t cleave__table_collect(const struct cleave__table *table, uint32_t hash, uint32_t pair,
                                struct cleave__posting *out, uint32_t most)
 {
@@ -283,9 +302,7 @@ uint32_t cleave__table_collect(const struct cleave__table *table, uint32_t hash,
          line; line = cleave__table_next(table, line)) {
         for (int i = 0; i < CLEAVE__LINE_POSTINGS && count < most; i++) {
             const struct cleave__posting *p = &line->postings[i];
-            uint32_t k = kind(p);
-            if (((p->head ^ head) & CLEAVE__HEAD_KEY) == 0 &&
-                (k == CLEAVE__KIND_POSTING || k == CLEAVE__KIND_LIST))
+            if (((p->head ^ head) & CLEAVE__HEAD_KEY) == 0 && is_entry(p))
                 out[count++] = *p;
         }
     }
@@ -301,7 +318,7 @@ size_t cleave__table_bytes(const struct cleave__table *table)
 static bool chain_check(const struct cleave__table *table, uint32_t bucket, uint64_t *postings,
                         uint64_t *lines)
 {
-    uint16_t filter = 0;
+    uint32_t filter = 0;
     const struct cleave__line *line = cleave__table_line(table, bucket);
     for (bool head = true; line; head = false) {
         const struct cleave__line *next = cleave__table_next(table, line);
@@ -319,12 +336,12 @@ static bool chain_check(const struct cleave__table *table, uint32_t bucket, uint
                 ended = true;
             else if (ended)
                 return false;
-            if (k != CLEAVE__KIND_POSTING && k != CLEAVE__KIND_LIST)
+            if (!is_entry(p))
                 continue;
             uint32_t hash = hash_of(p, bucket);
             if (cleave__table_bucket(table, hash) != bucket)
                 return false;
-            filter = (uint16_t)(filter | 1u << (hash >> 28));
+            filter = filter | 1u << (hash >> 27);
             ++*postings;
         }
         line = next;
