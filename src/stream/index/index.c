@@ -16,7 +16,7 @@ static void destroy(void *self)
     for (uint32_t i = 0; i < index->list_count; i++)
         cleave__list_clear(cleave__index_list(index, i));
     cleave__pages_free(&index->records);
-    cleave__pages_free(&index->subscribers);
+    cleave__pages_free(&index->ends);
     cleave__pages_free(&index->lists);
     cleave__table_free(&index->table);
     cleave__rarity_free(&index->rarity);
@@ -35,7 +35,7 @@ enum cleave_status cleave__index_create(const struct cleave__matcher_options *op
     }
     index->pyramid = cleave__pyramid_make(options->space);
     index->records = cleave__pages_make(sizeof(struct cleave__record));
-    index->subscribers = cleave__pages_make(sizeof(uint64_t));
+    index->ends = cleave__pages_make(sizeof(uint64_t));
     index->lists = cleave__pages_make(sizeof(struct cleave__list));
     index->free_slot = NO_SLOT;
     index->free_list = CLEAVE__NO_LIST;
@@ -108,7 +108,8 @@ static enum cleave_status add(void *self, const struct cleave__query *query, uin
                                 CLEAVE__SLOT_MASK + 1);
     uint32_t at = fresh ? index->slot_count : index->free_slot;
     if (!cleave__pages_reserve(&index->records, (uint64_t)at + 1) ||
-        !cleave__pages_reserve(&index->subscribers, (uint64_t)at + 1))
+        (query->end_ms != CLEAVE__NEVER &&
+         !cleave__pages_reserve(&index->ends, (uint64_t)at + 1)))
         goto no_memory;
 
     uint32_t level = choose_level(index, query), first, second;
@@ -126,7 +127,8 @@ static enum cleave_status add(void *self, const struct cleave__query *query, uin
         free_slot(index, at);
         goto no_memory;
     }
-    *(uint64_t *)cleave__pages_at(&index->subscribers, at) = query->subscriber;
+    if (query->end_ms != CLEAVE__NEVER)
+        *(uint64_t *)cleave__pages_at(&index->ends, at) = query->end_ms;
     cleave__levels_count(index, index->levels, record, 1);
     index->live++;
     *slot = at;
@@ -152,7 +154,8 @@ static bool query_of(const void *self, uint32_t slot, struct cleave__query *out)
     if (slot >= index->slot_count || !cleave__index_record(index, slot)->head)
         return false;
     cleave__record_query(cleave__index_record(index, slot), out);
-    out->subscriber = *(const uint64_t *)cleave__pages_at(&index->subscribers, slot);
+    if (cleave__index_record(index, slot)->head & CLEAVE__RECORD_ENDS)
+        out->end_ms = cleave__index_end_ms(index, slot);
     return true;
 }
 
@@ -165,7 +168,7 @@ static size_t bytes(const void *self)
 {
     const struct cleave__index *index = self;
     size_t sum = sizeof *index + index->more_bytes + cleave__table_bytes(&index->table) +
-                 cleave__pages_bytes(&index->records) + cleave__pages_bytes(&index->subscribers) +
+                 cleave__pages_bytes(&index->records) + cleave__pages_bytes(&index->ends) +
                  cleave__pages_bytes(&index->lists) +
                  index->rarity.capacity * sizeof *index->rarity.counts;
     for (uint32_t i = 0; i < index->list_count; i++)

@@ -31,12 +31,12 @@
 #include "stream/index/table.h"
 
 #define CLEAVE__NO_LIST UINT32_MAX
-enum { CLEAVE__LONG = 12, CLEAVE__PAIRED = 5 };
+enum { CLEAVE__LONG = 12, CLEAVE__PAIRED = 4 };
 
 struct cleave__index {
     struct cleave__pyramid pyramid;
-    struct cleave__pages records;     /* cleave__record, by slot */
-    struct cleave__pages subscribers; /* uint64_t, by slot */
+    struct cleave__pages records; /* cleave__record, by slot */
+    struct cleave__pages ends;    /* uint64_t ms, by slot, of those that end; grown when one does */
     uint32_t slot_count, free_slot, live;
     struct cleave__table table;
     struct cleave__pages lists; /* cleave__list, by number */
@@ -83,6 +83,10 @@ static inline struct cleave__record *cleave__index_record(const struct cleave__i
                                                           uint32_t slot)
 {
     return cleave__pages_at(&index->records, slot);
+}
+static inline uint64_t cleave__index_end_ms(const struct cleave__index *index, uint32_t slot)
+{
+    return *(const uint64_t *)cleave__pages_at(&index->ends, slot);
 }
 static inline struct cleave__list *cleave__index_list(const struct cleave__index *index,
                                                       uint32_t number)

@@ -17,7 +17,7 @@
 
 #include "stream/index/index.h"
 
-enum { GROUP = 64, PROBES = 1024, CANDIDATES = 512, LISTS = 256, AHEAD = 4 };
+enum { GROUP = 64, PROBES = 1024, CANDIDATES = 512, LISTS = 256 };
 
 /* What is looked for: each part together, so that hashing is done by vectors. */
 struct probes {
@@ -131,6 +131,9 @@ static void verify(struct match *m)
         const struct candidate *c = &m->candidates[i];
         const struct cleave__record *record = cleave__index_record(m->index, c->slot);
         const struct cleave__object *object = &m->objects[m->base + c->object];
+        if (record->head & CLEAVE__RECORD_ENDS &&
+            object->time_ms >= cleave__index_end_ms(m->index, c->slot))
+            continue;
         if (cleave__record_level(record) == c->level &&
             cleave__record_place(record, m->index->pyramid.space, object) &&
             terms_verified(record, object, c)) {
@@ -248,41 +251,41 @@ static void scan_lists(struct match *m)
 static void work_off(struct match *m, struct probes *p, bool pairs);
 static void probe_pairs(struct match *m, const struct hit *hit, uint64_t bits);
 
-/* The chain of a hit. */
-static void scan_chain(struct match *m, const struct hit *hit)
+/* One line of a hit's chain. */
+static void scan_line(struct match *m, const struct hit *hit)
 {
     const struct cleave__index *index = m->index;
+    const struct cleave__posting *postings = hit->line->postings;
+    uint32_t pair = hit->second == CLEAVE__NO_TERM ? 0 : CLEAVE__HEAD_PAIR, hits = 0;
+    uint32_t head = cleave__table_head(hit->hash, pair);
+    for (uint32_t i = 0; i < CLEAVE__LINE_POSTINGS; i++)
+        hits |= (uint32_t)(((postings[i].head ^ head) & CLEAVE__HEAD_KEY) == 0) << i;
+    if (!hits)
+        return;
     uint32_t object = hit->where & 0xffff, level = hit->where >> 16, seen = 0;
     const struct staged *staged = &m->staged[object];
-    uint32_t pair = hit->second == CLEAVE__NO_TERM ? 0 : CLEAVE__HEAD_PAIR;
-    uint32_t head = cleave__table_head(hit->hash, pair);
     uint8_t x = cleave__place_within(staged->x, level), y = cleave__place_within(staged->y, level);
-    for (const struct cleave__line *line = hit->line; line;
-         line = cleave__table_next(&index->table, line)) {
-        for (int i = 0; i < CLEAVE__LINE_POSTINGS; i++) {
-            const struct cleave__posting *p = &line->postings[i];
-            if ((p->head ^ head) & CLEAVE__HEAD_KEY)
+    for (; hits; hits &= hits - 1) {
+        const struct cleave__posting *p = &postings[__builtin_ctz(hits)];
+        uint32_t kind = p->head & CLEAVE__KIND_MASK;
+        if (kind == CLEAVE__KIND_POSTING) {
+            seen++;
+            if ((x >= p->box[0]) & (x <= p->box[2]) & (y >= p->box[1]) & (y <= p->box[3]) &
+                !(p->signature & ~staged->signature))
+                push_candidate(m, (struct candidate){p->slot, hit->term, hit->second,
+                                                     (uint16_t)object, (uint8_t)level,
+                                                     (p->head & CLEAVE__HEAD_TWIN) != 0});
+        } else if (kind == CLEAVE__KIND_PAIRS) {
+            probe_pairs(m, hit, cleave__pairs_bits(p));
+        } else if (kind == CLEAVE__KIND_LIST) {
+            const struct cleave__list *list = cleave__index_list(index, p->slot);
+            if (list->term != hit->term || list->second != hit->second || list->level != level ||
+                list->column != cleave__place_cell(staged->x, level) ||
+                list->row != cleave__place_cell(staged->y, level))
                 continue;
-            uint32_t kind = p->head & CLEAVE__KIND_MASK;
-            if (kind == CLEAVE__KIND_POSTING) {
-                seen++;
-                if ((x >= p->box[0]) & (x <= p->box[2]) & (y >= p->box[1]) & (y <= p->box[3]) &
-                    !(p->signature & ~staged->signature))
-                    push_candidate(m, (struct candidate){p->slot, hit->term, hit->second,
-                                                         (uint16_t)object, (uint8_t)level,
-                                                         (p->head & CLEAVE__HEAD_TWIN) != 0});
-            } else if (kind == CLEAVE__KIND_PAIRS) {
-                probe_pairs(m, hit, cleave__pairs_bits(p));
-            } else if (kind == CLEAVE__KIND_LIST) {
-                const struct cleave__list *list = cleave__index_list(index, p->slot);
-                if (list->term != hit->term || list->second != hit->second ||
-                    list->level != level || list->column != cleave__place_cell(staged->x, level) ||
-                    list->row != cleave__place_cell(staged->y, level))
-                    continue;
-                m->lists[m->list_count++] = (struct list_hit){list, object};
-                if (m->list_count == LISTS)
-                    scan_lists(m);
-            }
+            m->lists[m->list_count++] = (struct list_hit){list, object};
+            if (m->list_count == LISTS)
+                scan_lists(m);
         }
     }
     count_candidates(m, object, seen);
@@ -332,13 +335,20 @@ static void work_off(struct match *m, struct probes *p, bool pairs)
                                   pairs ? p->last[k] : CLEAVE__NO_TERM, p->where[k]};
     }
     p->count = 0;
-    for (uint32_t i = 0; i < hits && !m->no_memory; i++) {
-        if (i + AHEAD < hits) {
-            const struct cleave__line *next = cleave__table_next(table, p->hits[i + AHEAD].line);
-            if (next)
+    /* The first line of all chains, then the second of all that have one, and so on. */
+    while (hits) {
+        uint32_t longer = 0;
+        for (uint32_t i = 0; i < hits && !m->no_memory; i++) {
+            struct hit hit = p->hits[i];
+            const struct cleave__line *next = cleave__table_next(table, hit.line);
+            scan_line(m, &hit);
+            if (next) {
                 __builtin_prefetch(next);
+                hit.line = next;
+                p->hits[longer++] = hit;
+            }
         }
-        scan_chain(m, &p->hits[i]);
+        hits = longer;
     }
 }
 

@@ -81,7 +81,7 @@ static struct post post_of(const struct cleave__record *record, uint32_t slot,
     post.overlaps = post.overlaps && count > 0;
     post.signature = cleave__fold(signature);
     bool more = record->head & CLEAVE__RECORD_MORE && cleave__record_more(record)->filter_count;
-    post.exact = part->exact && record->end_ms == CLEAVE__NEVER && !more &&
+    post.exact = part->exact && !(record->head & CLEAVE__RECORD_ENDS) && !more &&
                  (post.overlaps || others == 0);
     return post;
 }

@@ -45,7 +45,7 @@ bool cleave__table_init(struct cleave__table *table)
         .high = 2 * CLEAVE__BUCKETS_LEAST - 1,
         .overflow_free = NONE,
     };
-    table->filter = calloc(CLEAVE__BUCKETS_LEAST, sizeof *table->filter);
+    table->filter = cleave__flat_resize(NULL, 0, CLEAVE__BUCKETS_LEAST * sizeof *table->filter);
     table->filter_capacity = CLEAVE__BUCKETS_LEAST;
     return table->filter && cleave__pages_reserve(&table->lines, CLEAVE__BUCKETS_LEAST);
 }
@@ -164,10 +164,10 @@ static void split(struct cleave__table *table)
         return;
     if (made == table->filter_capacity) {
         uint32_t capacity = made + made / 2;
-        uint32_t *filter = realloc(table->filter, capacity * sizeof *filter);
+        uint32_t *filter = cleave__flat_resize(table->filter, made * sizeof *filter,
+                                               capacity * sizeof *filter);
         if (!filter)
             return;
-        memset(filter + made, 0, (capacity - made) * sizeof *filter);
         table->filter = filter;
         table->filter_capacity = capacity;
     }
@@ -203,7 +203,8 @@ static void join(struct cleave__table *table)
     cleave__pages_trim(&table->lines, gone);
     if (table->filter_capacity > 4 * (uint64_t)gone &&
         table->filter_capacity > CLEAVE__BUCKETS_LEAST) {
-        uint32_t *filter = realloc(table->filter, 2 * (size_t)gone * sizeof *filter);
+        uint32_t *filter = cleave__flat_resize(table->filter, gone * sizeof *filter,
+                                               2 * (size_t)gone * sizeof *filter);
         if (filter) {
             table->filter = filter;
             table->filter_capacity = 2 * gone;
@@ -236,7 +237,7 @@ uint32_t cleave__table_insert(struct cleave__table *table, uint32_t hash,
     append(table, bucket_line(table, bucket), posting);
     note(table, bucket, hash);
     table->postings++;
-    if (table->postings > (uint64_t)table->buckets * 11 / 4)
+    if (table->postings > (uint64_t)table->buckets * 9 / 4)
         split(table);
     return same + counts;
 }

@@ -5,7 +5,7 @@
  * holds the number of an overflow line instead. A posting keeps the upper 24 bits of its hash (the
  * lower 8 are its bucket's), so keys may collide: a table's answer is a guess to be verified.
  *
- * Growth is linear hashing (Litwin 1980): whenever more than 11/4 postings a bucket are there, the
+ * Growth is linear hashing (Litwin 1980): whenever more than 9/4 postings a bucket are there, the
  * next bucket in turn is split in two by one more bit of the hash. No stall; the load stays even.
  * Shrinking is the same backwards.
  *
