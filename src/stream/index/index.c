@@ -145,7 +145,12 @@ static void remove_slot(void *self, uint32_t slot)
     cleave__index_unpost(index, slot);
     cleave__levels_count(index, index->levels, record, UINT32_MAX);
     free_slot(index, slot);
-    index->live--;
+    if (--index->live == 0) { /* the memory of slots can go, too */
+        index->slot_count = 0;
+        index->free_slot = NO_SLOT;
+        cleave__pages_trim(&index->records, 0);
+        cleave__pages_trim(&index->ends, 0);
+    }
 }
 
 static bool query_of(const void *self, uint32_t slot, struct cleave__query *out)

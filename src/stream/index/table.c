@@ -85,6 +85,13 @@ static void give_overflow(struct cleave__table *table, uint32_t at)
     line->postings[0].slot = table->overflow_free;
     table->overflow_free = at;
     table->overflow_free_count++;
+    if (table->overflow_free_count == table->overflow_used) { /* all: from the start again */
+        for (uint32_t i = 0; i < table->overflow_used; i++)
+            memset(cleave__pages_at(&table->overflow, i), 0, sizeof *line);
+        table->overflow_free = NONE;
+        table->overflow_used = table->overflow_free_count = 0;
+        cleave__pages_trim(&table->overflow, 0);
+    }
 }
 
 static void note(struct cleave__table *table, uint32_t bucket, uint32_t hash)
