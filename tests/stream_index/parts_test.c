@@ -74,7 +74,7 @@ static bool table_agrees(struct property_source *source, void *context)
         right = right && cleave__table_check(&table) && table.postings == live;
         for (uint32_t k = 0; k < live && right; k++)
             right = cleave__table_may(&table, cleave__table_bucket(&table, model[k].hash),
-                                      model[k].hash);
+                                      model[k].hash, 0);
     }
     cleave__table_free(&table);
     return right;

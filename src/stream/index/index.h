@@ -31,7 +31,7 @@
 #include "stream/index/table.h"
 
 #define CLEAVE__NO_LIST UINT32_MAX
-enum { CLEAVE__LONG = 12, CLEAVE__PAIRED = 4 };
+enum { CLEAVE__LONG = 12, CLEAVE__PAIRED = 6 };
 
 struct cleave__index {
     struct cleave__pyramid pyramid;

@@ -25,7 +25,7 @@ struct probes {
     uint32_t base[PROBES]; /* hash of the cell, or of cell and term */
     uint32_t last[PROBES]; /* the term, or the second */
     uint32_t term[PROBES];
-    uint32_t where[PROBES]; /* object of the group, level << 16 */
+    uint32_t where[PROBES]; /* object of the group, level << 16, part of the cell << 24 */
     uint32_t hash[PROBES], bucket[PROBES];
     struct hit {
         const struct cleave__line *line;
@@ -262,7 +262,7 @@ static void scan_line(struct match *m, const struct hit *hit)
         hits |= (uint32_t)(((postings[i].head ^ head) & CLEAVE__HEAD_KEY) == 0) << i;
     if (!hits)
         return;
-    uint32_t object = hit->where & 0xffff, level = hit->where >> 16, seen = 0;
+    uint32_t object = hit->where & 0xffff, level = hit->where >> 16 & 0xff, seen = 0;
     const struct staged *staged = &m->staged[object];
     uint8_t x = cleave__place_within(staged->x, level), y = cleave__place_within(staged->y, level);
     for (; hits; hits &= hits - 1) {
@@ -325,7 +325,7 @@ static void work_off(struct match *m, struct probes *p, bool pairs)
     uint32_t hits = 0, order[PROBES + 1];
     for (uint32_t i = 0; i < p->count; i++) {
         order[hits] = i;
-        hits += cleave__table_may(table, p->bucket[i], p->hash[i]);
+        hits += cleave__table_may(table, p->bucket[i], p->hash[i], p->where[i] >> 24);
     }
     for (uint32_t i = 0; i < hits; i++) {
         uint32_t k = order[i];
@@ -370,8 +370,8 @@ static void probe_pairs(struct match *m, const struct hit *hit, uint64_t bits)
 }
 
 /* An object's terms in its cell of a level. */
-static void probe(struct match *m, uint32_t object, uint32_t level, uint32_t cell_hash,
-                  const uint32_t *terms, uint32_t count)
+static void probe(struct match *m, uint32_t where, uint32_t cell_hash, const uint32_t *terms,
+                  uint32_t count)
 {
     struct probes *p = &m->singles;
     while (count) {
@@ -380,7 +380,7 @@ static void probe(struct match *m, uint32_t object, uint32_t level, uint32_t cel
             p->base[p->count + i] = cell_hash;
             p->last[p->count + i] = terms[i];
             p->term[p->count + i] = terms[i];
-            p->where[p->count + i] = object | level << 16;
+            p->where[p->count + i] = where;
         }
         p->count += some;
         terms += some;
@@ -408,10 +408,13 @@ static void probe_object(struct match *m, uint32_t i)
         uint32_t level = (uint32_t)__builtin_ctz(levels);
         uint32_t cell = cleave__cell_hash(level, cleave__place_cell(staged->x, level),
                                           cleave__place_cell(staged->y, level));
+        uint32_t quarter = cleave__quarter(cleave__place_within(staged->x, level),
+                                           cleave__place_within(staged->y, level));
+        uint32_t where = i | level << 16 | quarter << 24;
         if (worded >> level & 1)
-            probe(m, i, level, cell, object->terms, object->term_count);
+            probe(m, where, cell, object->terms, object->term_count);
         if (bare >> level & 1)
-            probe(m, i, level, cell, &no_term, 1);
+            probe(m, where, cell, &no_term, 1);
     }
 }
 

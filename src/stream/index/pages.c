@@ -105,19 +105,3 @@ size_t cleave__pages_bytes(const struct cleave__pages *pages)
 {
     return pages->chunk_capacity * sizeof *pages->chunks + (size_t)pages->capacity * pages->element;
 }
-
-void *cleave__flat_resize(void *old, size_t old_bytes, size_t bytes)
-{
-    size_t unit = bytes < CLEAVE__CHUNK_BYTES ? 64 : CLEAVE__CHUNK_BYTES;
-    char *made = aligned_alloc(unit, (bytes + unit - 1) / unit * unit);
-    if (!made)
-        return NULL;
-    if (unit == CLEAVE__CHUNK_BYTES)
-        (void)madvise(made, (bytes + unit - 1) / unit * unit, MADV_HUGEPAGE);
-    size_t kept = old_bytes < bytes ? old_bytes : bytes;
-    if (kept)
-        memcpy(made, old, kept);
-    memset(made + kept, 0, bytes - kept);
-    free(old);
-    return made;
-}

@@ -30,10 +30,6 @@ bool cleave__pages_reserve(struct cleave__pages *pages, uint64_t count);
 void cleave__pages_trim(struct cleave__pages *pages, uint64_t count);
 size_t cleave__pages_bytes(const struct cleave__pages *pages);
 
-/* One flat array grown or shrunk by copying, on huge pages from CLEAVE__CHUNK_BYTES up; what is new
- * is zero. NULL: no memory, `old` is as it was. */
-void *cleave__flat_resize(void *old, size_t old_bytes, size_t bytes);
-
 static inline void *cleave__pages_at(const struct cleave__pages *pages, uint32_t i)
 {
     return pages->chunks[i >> pages->shift] + (size_t)(i & pages->mask) * pages->element;

@@ -45,17 +45,16 @@ bool cleave__table_init(struct cleave__table *table)
         .high = 2 * CLEAVE__BUCKETS_LEAST - 1,
         .overflow_free = NONE,
     };
-    table->filter = cleave__flat_resize(NULL, 0, CLEAVE__BUCKETS_LEAST * sizeof *table->filter);
-    table->filter_capacity = CLEAVE__BUCKETS_LEAST;
-    return table->filter && cleave__pages_reserve(&table->lines, CLEAVE__BUCKETS_LEAST);
+    table->filter = cleave__pages_make(sizeof(uint64_t));
+    return cleave__pages_reserve(&table->filter, CLEAVE__BUCKETS_LEAST) &&
+           cleave__pages_reserve(&table->lines, CLEAVE__BUCKETS_LEAST);
 }
 
 void cleave__table_free(struct cleave__table *table)
 {
     cleave__pages_free(&table->lines);
     cleave__pages_free(&table->overflow);
-    free(table->filter);
-    table->filter = NULL;
+    cleave__pages_free(&table->filter);
 }
 
 bool cleave__table_reserve(struct cleave__table *table)
@@ -94,9 +93,17 @@ static void give_overflow(struct cleave__table *table, uint32_t at)
     }
 }
 
-static void note(struct cleave__table *table, uint32_t bucket, uint32_t hash)
+/* What a posting sets in its bucket's filter; of lists and pairs every part. */
+static uint64_t filter_bits(const struct cleave__posting *posting, uint32_t hash)
 {
-    table->filter[bucket] = table->filter[bucket] | 1u << (hash >> 27);
+    uint64_t bits = 0;
+    if (kind(posting) != CLEAVE__KIND_POSTING)
+        return UINT64_C(0x1111111111111111) << (hash >> 26 & 3);
+    for (uint32_t y = posting->box[1] >> 6; y <= posting->box[3] >> 6; y++) {
+        for (uint32_t x = posting->box[0] >> 6; x <= posting->box[2] >> 6; x++)
+            bits |= UINT64_C(1) << (hash >> 26 ^ (x | y << 2) << 2);
+    }
+    return bits;
 }
 
 /* Behind all others of the chain that starts with `line`. */
@@ -120,12 +127,13 @@ static void append(struct cleave__table *table, struct cleave__line *line,
 
 static void refilter(struct cleave__table *table, uint32_t bucket)
 {
-    table->filter[bucket] = 0;
+    *cleave__table_filter(table, bucket) = 0;
     for (struct cleave__line *line = bucket_line(table, bucket); line;
          line = next_line(table, line)) {
         for (int i = 0; i < CLEAVE__LINE_POSTINGS; i++) {
             if (is_entry(&line->postings[i]))
-                note(table, bucket, hash_of(&line->postings[i], bucket));
+                *cleave__table_filter(table, bucket) |=
+                    filter_bits(&line->postings[i], hash_of(&line->postings[i], bucket));
         }
     }
 }
@@ -167,17 +175,9 @@ static void scatter(struct cleave__table *table, uint32_t bucket)
 static void split(struct cleave__table *table)
 {
     uint32_t made = table->buckets, source = made - (table->low + 1);
-    if (made == INT32_MAX || !cleave__pages_reserve(&table->lines, (uint64_t)made + 1))
+    if (made == INT32_MAX || !cleave__pages_reserve(&table->lines, (uint64_t)made + 1) ||
+        !cleave__pages_reserve(&table->filter, (uint64_t)made + 1))
         return;
-    if (made == table->filter_capacity) {
-        uint32_t capacity = made + made / 2;
-        uint32_t *filter = cleave__flat_resize(table->filter, made * sizeof *filter,
-                                               capacity * sizeof *filter);
-        if (!filter)
-            return;
-        table->filter = filter;
-        table->filter_capacity = capacity;
-    }
     table->buckets++;
     if (table->buckets > table->high) {
         table->low = table->high;
@@ -206,17 +206,9 @@ static void join(struct cleave__table *table)
     }
     scatter(table, gone);
     refilter(table, gone - (table->low + 1));
-    table->filter[gone] = 0;
+    *cleave__table_filter(table, gone) = 0;
     cleave__pages_trim(&table->lines, gone);
-    if (table->filter_capacity > 4 * (uint64_t)gone &&
-        table->filter_capacity > CLEAVE__BUCKETS_LEAST) {
-        uint32_t *filter = cleave__flat_resize(table->filter, gone * sizeof *filter,
-                                               2 * (size_t)gone * sizeof *filter);
-        if (filter) {
-            table->filter = filter;
-            table->filter_capacity = 2 * gone;
-        }
-    }
+    cleave__pages_trim(&table->filter, gone);
 }
 
 uint32_t cleave__table_insert(struct cleave__table *table, uint32_t hash,
@@ -242,9 +234,9 @@ uint32_t cleave__table_insert(struct cleave__table *table, uint32_t hash,
         }
     }
     append(table, bucket_line(table, bucket), posting);
-    note(table, bucket, hash);
+    *cleave__table_filter(table, bucket) |= filter_bits(&posting, hash);
     table->postings++;
-    if (table->postings > (uint64_t)table->buckets * 9 / 4)
+    if (table->postings > (uint64_t)table->buckets * 10 / 4)
         split(table);
     return same + counts;
 }
@@ -320,13 +312,13 @@ uint32_t cleave__table_collect(const struct cleave__table *table, uint32_t hash,
 size_t cleave__table_bytes(const struct cleave__table *table)
 {
     return cleave__pages_bytes(&table->lines) + cleave__pages_bytes(&table->overflow) +
-           table->filter_capacity * sizeof *table->filter;
+           cleave__pages_bytes(&table->filter);
 }
 
 static bool chain_check(const struct cleave__table *table, uint32_t bucket, uint64_t *postings,
                         uint64_t *lines)
 {
-    uint32_t filter = 0;
+    uint64_t filter = 0;
     const struct cleave__line *line = cleave__table_line(table, bucket);
     for (bool head = true; line; head = false) {
         const struct cleave__line *next = cleave__table_next(table, line);
@@ -349,12 +341,12 @@ static bool chain_check(const struct cleave__table *table, uint32_t bucket, uint
             uint32_t hash = hash_of(p, bucket);
             if (cleave__table_bucket(table, hash) != bucket)
                 return false;
-            filter = filter | 1u << (hash >> 27);
+            filter |= filter_bits(p, hash);
             ++*postings;
         }
         line = next;
     }
-    return filter == table->filter[bucket];
+    return filter == *cleave__table_filter(table, bucket);
 }
 
 bool cleave__table_check(const struct cleave__table *table)
@@ -362,7 +354,7 @@ bool cleave__table_check(const struct cleave__table *table)
     uint64_t postings = 0, lines = 0, free_lines = 0;
     if (table->high != 2 * table->low + 1 || table->buckets <= table->low ||
         table->buckets > table->high || table->buckets < CLEAVE__BUCKETS_LEAST ||
-        table->buckets > table->filter_capacity || table->buckets > table->lines.capacity)
+        table->buckets > table->filter.capacity || table->buckets > table->lines.capacity)
         return false;
     for (uint32_t i = 0; i < table->buckets; i++) {
         if (!chain_check(table, i, &postings, &lines))

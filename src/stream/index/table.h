@@ -5,13 +5,14 @@
  * holds the number of an overflow line instead. A posting keeps the upper 24 bits of its hash (the
  * lower 8 are its bucket's), so keys may collide: a table's answer is a guess to be verified.
  *
- * Growth is linear hashing (Litwin 1980): whenever more than 9/4 postings a bucket are there, the
+ * Growth is linear hashing (Litwin 1980): whenever more than 10/4 postings a bucket are there, the
  * next bucket in turn is split in two by one more bit of the hash. No stall; the load stays even.
  * Shrinking is the same backwards.
  *
- * Before a bucket is read, its *filter* is: 32 bits a bucket, one set for each posting by the top
- * five bits of its hash, always exact. 4 bytes a bucket stay in near caches where the buckets do
- * not, and turn away eleven of twelve keys that nobody asks for.
+ * Before a bucket is read, its *filter* is: 64 bits a bucket, always exact. A posting sets, from the
+ * top six bits of its hash, a bit for each of the 4 x 4 parts of its cell that its box meets; an
+ * object asks for the bit of the part that it is in. So the filter knows places four times finer
+ * than keys do, and turns away most keys that are there but not near, besides those that are not.
  *
  * Invariants: places of a chain are filled from the front, no overflow line is empty; a posting
  * lies in the bucket of its hash; filters are exact. */
@@ -42,7 +43,11 @@ struct cleave__posting {
     uint32_t signature; /* of a CONTAINS query's other terms */
 };
 
-enum { CLEAVE__LINE_POSTINGS = 4, CLEAVE__BUCKETS_LEAST = 256 };
+enum {
+    CLEAVE__LINE_POSTINGS = 4,
+    CLEAVE__BUCKETS_LEAST = 256,
+    CLEAVE__FILTERS_IN_CHUNK = CLEAVE__CHUNK_BYTES / 8
+};
 
 struct cleave__line {
     struct cleave__posting postings[CLEAVE__LINE_POSTINGS];
@@ -51,8 +56,7 @@ struct cleave__line {
 struct cleave__table {
     struct cleave__pages lines;    /* of buckets */
     struct cleave__pages overflow; /* lines; free ones chained by postings[0].slot */
-    uint32_t *filter;
-    uint32_t filter_capacity;
+    struct cleave__pages filter;   /* uint64_t, by bucket */
     uint32_t buckets;
     uint32_t low, high; /* masks: low + 1 <= buckets < high + 1 = 2 (low + 1) */
     uint32_t overflow_used, overflow_free, overflow_free_count;
@@ -68,11 +72,21 @@ static inline uint32_t cleave__table_bucket(const struct cleave__table *table, u
     uint32_t at = hash & table->high; /* without a branch: it would be guessed wrong half the time */
     return at & (table->low | (0u - (uint32_t)(at < table->buckets)));
 }
-/* Whether anything may have this hash. */
-static inline uint32_t cleave__table_may(const struct cleave__table *table, uint32_t bucket,
-                                         uint32_t hash)
+/* Which of the 4 x 4 parts of a cell has a place in it, in 256ths. */
+static inline uint32_t cleave__quarter(uint8_t x, uint8_t y)
 {
-    return table->filter[bucket] >> (hash >> 27) & 1u;
+    return (uint32_t)(x >> 6 | y >> 6 << 2);
+}
+static inline uint64_t *cleave__table_filter(const struct cleave__table *table, uint32_t bucket)
+{
+    return (uint64_t *)(void *)table->filter.chunks[bucket / CLEAVE__FILTERS_IN_CHUNK] +
+           bucket % CLEAVE__FILTERS_IN_CHUNK;
+}
+/* Whether anything of this hash may be in that part. */
+static inline uint32_t cleave__table_may(const struct cleave__table *table, uint32_t bucket,
+                                         uint32_t hash, uint32_t quarter)
+{
+    return (uint32_t)(*cleave__table_filter(table, bucket) >> (hash >> 26 ^ quarter << 2)) & 1u;
 }
 static inline const struct cleave__line *cleave__table_line(const struct cleave__table *table,
                                                             uint32_t bucket)
