@@ -114,6 +114,7 @@ static enum cleave_status add(void *self, const struct cleave__query *query, uin
 
     uint32_t level = choose_level(index, query), first, second;
     cleave__rarity_pick(&index->rarity, query, &first, &second);
+    cleave__index_foresee(index, query, level, first);
     struct cleave__record *record = cleave__index_record(index, at);
     uint32_t next = record->of.next;
     if (!cleave__record_fill(record, query, level, first, second))
@@ -123,13 +124,14 @@ static enum cleave_status add(void *self, const struct cleave__query *query, uin
         index->slot_count++;
     else
         index->free_slot = next;
-    if (!cleave__index_post(index, at)) {
-        free_slot(index, at);
-        goto no_memory;
-    }
     if (query->end_ms != CLEAVE__NEVER)
         *(uint64_t *)cleave__pages_at(&index->ends, at) = query->end_ms;
     cleave__levels_count(index, index->levels, record, 1);
+    if (!cleave__index_post(index, at)) {
+        cleave__levels_count(index, index->levels, record, UINT32_MAX);
+        free_slot(index, at);
+        goto no_memory;
+    }
     index->live++;
     *slot = at;
     return CLEAVE_OK;

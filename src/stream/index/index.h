@@ -111,6 +111,9 @@ uint32_t cleave__index_find_list(const struct cleave__index *index, const struct
 void cleave__levels_count(const struct cleave__index *index, struct cleave__levels levels[2],
                           const struct cleave__record *record, uint32_t by);
 
+/* Asks for the lines that posting a query will need, while there is other work to do. */
+void cleave__index_foresee(const struct cleave__index *index, const struct cleave__query *query,
+                           uint32_t level, uint32_t first);
 /* The postings of the live record in `slot`. Post: false when memory is out, and then none of them
  * is there. */
 bool cleave__index_post(struct cleave__index *index, uint32_t slot);

@@ -354,46 +354,74 @@ static void take(struct cleave__index *index, uint32_t slot, const struct cleave
         cleave__table_remove(&index->table, hash, CLEAVE__KIND_PAIRS, 0);
 }
 
-/* Puts, or takes away, the first `limit` postings; yields how many were done. */
-static uint64_t every(struct cleave__index *index, uint32_t slot, bool putting, uint64_t limit)
-{
-    const struct cleave__record *record = cleave__index_record(index, slot);
+/* The keys of a record: each of its terms in each of its parts. */
+struct keys {
     struct cleave__part parts[CLEAVE__QUERY_CELLS_MOST];
-    uint32_t part_count = parts_of(index, record, parts);
-    uint32_t first = cleave__record_first(record), term_count = 1;
-    const uint32_t *terms = &first;
-    if (!(record->head & CLEAVE__RECORD_CONTAINS) && first != CLEAVE__NO_TERM) {
-        terms = cleave__record_terms(record);
-        term_count = cleave__record_term_count(record);
+    uint32_t part_count, term_count, first;
+    const uint32_t *terms;
+};
+
+static void keys_of(const struct cleave__index *index, const struct cleave__record *record,
+                    struct keys *keys)
+{
+    keys->part_count = parts_of(index, record, keys->parts);
+    keys->first = cleave__record_first(record);
+    keys->terms = &keys->first;
+    keys->term_count = 1;
+    if (!(record->head & CLEAVE__RECORD_CONTAINS) && keys->first != CLEAVE__NO_TERM) {
+        keys->terms = cleave__record_terms(record);
+        keys->term_count = cleave__record_term_count(record);
     }
-    uint64_t done = 0;
-    for (uint32_t i = 0; i < part_count; i++) {
-        for (uint32_t t = 0; t < term_count; t++, done++) {
-            if (done == limit || (putting && !put(index, slot, &parts[i], terms[t])))
-                return done;
-            if (!putting)
-                take(index, slot, &parts[i], terms[t]);
+}
+
+void cleave__index_foresee(const struct cleave__index *index, const struct cleave__query *query,
+                           uint32_t level, uint32_t first)
+{
+    enum { MOST = 16 };
+    struct cleave__part parts[CLEAVE__QUERY_CELLS_MOST];
+    bool each = query->predicate == CLEAVE__OVERLAPS && query->term_count;
+    const uint32_t *terms = each ? query->terms : &first;
+    uint32_t count = cleave__pyramid_parts(&index->pyramid, &query->region, level, parts);
+    uint32_t term_count = each ? query->term_count : 1, asked = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t cell = cleave__cell_hash(level, parts[i].column, parts[i].row);
+        for (uint32_t t = 0; t < term_count && asked < MOST; t++, asked++) {
+            uint32_t bucket = cleave__table_bucket(
+                &index->table, cleave__key_hash(cell, terms[t]) & index->hash_mask);
+            __builtin_prefetch(cleave__table_line(&index->table, bucket), 1);
+            __builtin_prefetch(cleave__table_filter(&index->table, bucket), 1);
         }
     }
-    return done;
+    cleave__table_foresee(&index->table);
 }
 
 bool cleave__index_post(struct cleave__index *index, uint32_t slot)
 {
-    const struct cleave__record *record = cleave__index_record(index, slot);
-    struct cleave__part parts[CLEAVE__QUERY_CELLS_MOST];
-    uint64_t all = parts_of(index, record, parts);
-    if (!(record->head & CLEAVE__RECORD_CONTAINS) &&
-        cleave__record_first(record) != CLEAVE__NO_TERM)
-        all *= cleave__record_term_count(record);
-    uint64_t done = every(index, slot, true, UINT64_MAX);
-    if (done == all)
-        return true;
-    every(index, slot, false, done);
-    return false;
+    struct keys keys;
+    keys_of(index, cleave__index_record(index, slot), &keys);
+    for (uint32_t i = 0; i < keys.part_count; i++) {
+        for (uint32_t t = 0; t < keys.term_count; t++) {
+            if (put(index, slot, &keys.parts[i], keys.terms[t]))
+                continue;
+            while (i + t > 0) { /* those before it go again */
+                if (t == 0) {
+                    i--;
+                    t = keys.term_count;
+                }
+                take(index, slot, &keys.parts[i], keys.terms[--t]);
+            }
+            return false;
+        }
+    }
+    return true;
 }
 
 void cleave__index_unpost(struct cleave__index *index, uint32_t slot)
 {
-    every(index, slot, false, UINT64_MAX);
+    struct keys keys;
+    keys_of(index, cleave__index_record(index, slot), &keys);
+    for (uint32_t i = 0; i < keys.part_count; i++) {
+        for (uint32_t t = 0; t < keys.term_count; t++)
+            take(index, slot, &keys.parts[i], keys.terms[t]);
+    }
 }

@@ -115,6 +115,12 @@ static inline uint64_t cleave__pairs_bits(const struct cleave__posting *posting)
     return (uint64_t)posting->signature << 32 | low;
 }
 
+/* Asks for the lines that are split or joined next. */
+static inline void cleave__table_foresee(const struct cleave__table *table)
+{
+    uint32_t source = table->buckets - (table->low + 1);
+    __builtin_prefetch(cleave__table_line(table, source + 2), 1);
+}
 /* Makes the next insert succeed. */
 bool cleave__table_reserve(struct cleave__table *table);
 /* `posting.head` has kind and flags; the tag is put here. Yields how many postings (not lists) of
