@@ -213,9 +213,9 @@ static void run(const struct cleave__matcher_ops *ops, const struct workload *wo
         best = took < best ? took : best;
     }
     printf("%-6s %9u %11.0f %9.0f %9.3f %9.2f %11.0f %8.1f %9zu", ops->name, query_count,
-           work->object_count / best, best / work->object_count * 1e9,
-           looked / work->object_count, (double)ops->bytes(self) / query_count,
-           query_count / adding, slowest * 1e3, out.items.count);
+           work->object_count / best, best / work->object_count * 1e9, looked / work->object_count,
+           (double)ops->bytes(self) / query_count, query_count / adding, slowest * 1e3,
+           out.items.count);
     if (check_step) {
         uint32_t wrong = check(ops, self, work, &out, check_step);
         printf(" %s", wrong ? "WRONG" : "ok");
@@ -236,10 +236,9 @@ int main(int argc, char **argv)
     struct workload work = {.object_count = 100000};
     unsigned runs = 3;
     uint32_t check_step = 0;
-    static const struct option options[] = {{"queries", 1, 0, 'q'}, {"objects", 1, 0, 'o'},
-                                            {"engine", 1, 0, 'e'},  {"mix", 1, 0, 'm'},
-                                            {"bare", 0, 0, 'b'},    {"runs", 1, 0, 'r'},
-                                            {"check", 1, 0, 'c'},   {0, 0, 0, 0}};
+    static const struct option options[] = {
+        {"queries", 1, 0, 'q'}, {"objects", 1, 0, 'o'}, {"engine", 1, 0, 'e'}, {"mix", 1, 0, 'm'},
+        {"bare", 0, 0, 'b'},    {"runs", 1, 0, 'r'},    {"check", 1, 0, 'c'},  {0, 0, 0, 0}};
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         switch (c) {
         case 'q':

@@ -2,9 +2,8 @@
  *
  *   probe    every term of every object of a group: hash, bucket, filter; what passes is a *hit*,
  *            and its bucket is fetched
- *   scan     every hit's chain and lists: tag, box, signature; what passes is a *candidate*, and its
- *            record is fetched
- *   verify   every candidate against its record, and out
+ *   scan     every hit's chain and lists: tag, box, signature; what passes is a *candidate*, and
+ * its record is fetched verify   every candidate against its record, and out
  *
  * Each stage works through a buffer of fixed size that the one before it fills; a full buffer is
  * worked off and the stage before goes on, so the order of objects is kept. What the stages decide:
@@ -93,8 +92,8 @@ static bool has_term(const struct cleave__object *object, uint32_t term)
     return terms[0] == term;
 }
 
-static bool terms_verified(const struct cleave__record *record,
-                           const struct cleave__object *object, const struct candidate *c)
+static bool terms_verified(const struct cleave__record *record, const struct cleave__object *object,
+                           const struct candidate *c)
 {
     uint32_t count = cleave__record_term_count(record);
     const uint32_t *terms = cleave__record_terms(record);
@@ -186,9 +185,9 @@ static inline void inside(const struct cleave__block *block, uint8_t x, uint8_t 
         masks[0] |= (uint32_t)(x >= block->x0[i] && x <= block->x1[i] && y >= block->y0[i] &&
                                y <= block->y1[i])
                     << i;
-        masks[1] |= (uint32_t)(x > block->x0[i] && x < block->x1[i] && y > block->y0[i] &&
-                               y < block->y1[i])
-                    << i;
+        masks[1] |=
+            (uint32_t)(x > block->x0[i] && x < block->x1[i] && y > block->y0[i] && y < block->y1[i])
+            << i;
     }
 #endif
 }
