@@ -157,10 +157,6 @@ static struct result measure(const struct cleave__matcher_ops *ops, const struct
     result.objects_per_s = work->object_count / best;
     result.bytes_a_query = (double)ops->bytes(self) / query_count;
     result.matches = out.items.count;
-    printf("%-6s %9u %11.0f %9.0f %9.3f %9.2f %11.0f %8.1f %9zu", ops->name, query_count,
-           work->object_count / best, best / work->object_count * 1e9, looked / work->object_count,
-           (double)ops->bytes(self) / query_count, query_count / adding, slowest * 1e3,
-           out.items.count);
     if (check_step) {
         result.wrong = check(ops, self, work, &out, check_step);
         result.checked = (work->object_count + check_step - 1) / check_step;
@@ -234,10 +230,6 @@ int main(int argc, char **argv)
     struct workload work = {.object_count = 100000, .options = cleave__stream_defaults};
     unsigned runs = 7;
     uint32_t check_step = 0, wrong = 0;
-    const char *sizes = "100000,1000000", *engine = "index";
-    struct workload work = {.object_count = 100000};
-    unsigned runs = 3;
-    uint32_t check_step = 0;
     static const struct option options[] = {
         {"queries", 1, 0, 'q'}, {"objects", 1, 0, 'o'}, {"engine", 1, 0, 'e'}, {"mix", 1, 0, 'm'},
         {"bare", 0, 0, 'b'},    {"runs", 1, 0, 'r'},    {"check", 1, 0, 'c'},  {0, 0, 0, 0}};

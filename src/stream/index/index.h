@@ -98,8 +98,7 @@ struct cleave__key {
     uint32_t level, column, row, term, second; /* second: CLEAVE__NO_TERM, not a pair */
 };
 
-/* As the table's `create`; hashes are ANDed with `hash_mask`, so that a test can make them equal.
- */
+/* As the table's `create`; hashes are ANDed with `hash_mask`, so that a test can make them equal. */
 enum cleave_status cleave__index_create(const struct cleave__matcher_options *options,
                                         uint32_t hash_mask, void **self,
                                         struct cleave_error *error);

@@ -10,7 +10,8 @@ static bool is_under(const struct cleave__index *index, const struct cleave__key
 {
     struct cleave__item item;
     uint32_t list = cleave__index_find_list(index, key);
-    if (list != CLEAVE__NO_LIST && cleave__list_find(cleave__index_list(index, list), slot, &item))
+    if (list != CLEAVE__NO_LIST &&
+        cleave__list_find(cleave__index_list(index, list), slot, &item))
         return memcmp(item.box, part->box, sizeof item.box) == 0;
     uint32_t hash = cleave__index_hash(index, key);
     uint32_t pair = key->second == CLEAVE__NO_TERM ? 0 : CLEAVE__HEAD_PAIR;
@@ -38,9 +39,6 @@ static bool record_check(const struct cleave__index *index, uint32_t slot, uint6
     cleave__record_query(record, &query);
     uint32_t count = cleave__pyramid_parts(&index->pyramid, &query.region, level, parts);
     if (level > cleave__pyramid_level(&index->pyramid, &query.region, query.term_count > 0))
-    uint32_t count =
-        cleave__pyramid_parts(&index->pyramid, &query.region, query.term_count > 0, &level, parts);
-    if (level != cleave__record_level(record))
         return false;
     uint32_t first = cleave__record_first(record), term_count = 1;
     const uint32_t *terms = &first;

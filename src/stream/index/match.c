@@ -7,10 +7,6 @@
  *            put down for later; a PAIRS posting has the term's pairs with the other terms probed
  *   lists    boxes and signatures by sixteens; most are decided here
  *   verify   candidates against their records
- *   probe    every term of every object of a group: hash, bucket, filter; what passes is a *hit*,
- *            and its bucket is fetched
- *   scan     every hit's chain and lists: tag, box, signature; what passes is a *candidate*, and
- * its record is fetched verify   every candidate against its record, and out
  *
  * The stages work off buffers of fixed size, one that is full at once; so matches of a group may
  * come in any order, and at its end they are put into that of the objects. What the stages decide:
@@ -186,10 +182,6 @@ static inline void inside(const struct cleave__block *block, uint8_t x, uint8_t 
         *strictly |= (uint32_t)(x > block->x0[i] && x < block->x1[i] && y > block->y0[i] &&
                                 y < block->y1[i])
                      << i;
-        masks[0] |= (uint32_t)(x >= block->x0[i] && x <= block->x1[i] && y >= block->y0[i] &&
-                               y <= block->y1[i])
-        masks[1] |=
-            (uint32_t)(x > block->x0[i] && x < block->x1[i] && y > block->y0[i] && y < block->y1[i])
     }
 #endif
 }

@@ -1,5 +1,4 @@
-/* Postings come and go: which keys a query has, and where the posting of a key lies; see index.h.
- */
+/* Postings come and go: which keys a query has, and where the posting of a key lies; see index.h. */
 #include <assert.h>
 #include <string.h>
 
@@ -10,8 +9,9 @@ uint32_t cleave__index_hash(const struct cleave__index *index, const struct clea
     uint32_t hash =
         cleave__key_hash(cleave__cell_hash(key->level, key->column, key->row), key->term);
     hash &= index->hash_mask;
-    return key->second == CLEAVE__NO_TERM ? hash
-                                          : cleave__key_hash(hash, key->second) & index->hash_mask;
+    return key->second == CLEAVE__NO_TERM
+               ? hash
+               : cleave__key_hash(hash, key->second) & index->hash_mask;
 }
 
 static bool has_key(const struct cleave__list *list, const struct cleave__key *key)
@@ -53,7 +53,8 @@ struct post {
 static struct cleave__item item_of(const struct post *post)
 {
     struct cleave__item item = {.signature = post->signature,
-                                .slot = post->slot | (post->overlaps ? CLEAVE__SLOT_OVERLAPS : 0) |
+                                .slot = post->slot |
+                                        (post->overlaps ? CLEAVE__SLOT_OVERLAPS : 0) |
                                         (post->exact ? CLEAVE__SLOT_EXACT : 0)};
     memcpy(item.box, post->box, sizeof item.box);
     return item;
@@ -82,8 +83,6 @@ static struct post post_of(const struct cleave__record *record, uint32_t slot,
     bool more = record->head & CLEAVE__RECORD_MORE && cleave__record_more(record)->filter_count;
     post.exact = part->exact && !(record->head & CLEAVE__RECORD_ENDS) && !more &&
                  (post.overlaps || others == 0);
-    post.exact =
-        part->exact && record->end_ms == CLEAVE__NEVER && !more && (post.overlaps || others == 0);
     return post;
 }
 
