@@ -22,8 +22,7 @@ int main(int argc, char **argv)
         struct cleave__streamed streamed;
         struct cleave__stream_script_check check;
         char wrong[200];
-        scenario_draw(&scenario, seed,
-                      &(struct scenario_options){items, seed % 2, false, &cleave__matcher_scan});
+        scenario_draw(&scenario, seed, &(struct scenario_options){items, seed % 2, false, NULL});
         scenario_run(&scenario, &streamed, &check, wrong);
         if (wrong[0]) {
             printf("seed %" PRIu64 ": %s\n", seed, wrong);

@@ -49,8 +49,7 @@ static void no_faults(void **state)
     struct cleave__streamed sum = {0};
     uint64_t kinds[CLEAVE__BALANCE_KINDS] = {0};
     (void)state;
-    run_worlds(1, 150, &(struct scenario_options){400, false, false, &cleave__matcher_scan}, &sum,
-               kinds);
+    run_worlds(1, 150, &(struct scenario_options){400, false, false, NULL}, &sum, kinds);
     for (int kind = 1; kind < CLEAVE__BALANCE_KINDS; kind++)
         assert_true(kinds[kind] > 50);
     assert_true(sum.matches > 5000 && sum.forwarded > 100 && sum.moved_queries > 1000);
@@ -63,8 +62,7 @@ static void faults(void **state)
     struct cleave__streamed sum = {0};
     uint64_t kinds[CLEAVE__BALANCE_KINDS] = {0};
     (void)state;
-    run_worlds(1000, 150, &(struct scenario_options){400, true, false, &cleave__matcher_scan}, &sum,
-               kinds);
+    run_worlds(1000, 150, &(struct scenario_options){400, true, false, NULL}, &sum, kinds);
     assert_true(sum.crashes > 50 && sum.repeated > 100 && sum.redelivered > 10 && kinds[0] > 10);
 }
 
@@ -73,8 +71,7 @@ static void on_threads(void **state)
     struct cleave__streamed sum = {0};
     uint64_t kinds[CLEAVE__BALANCE_KINDS] = {0};
     (void)state;
-    run_worlds(2000, 30, &(struct scenario_options){3000, false, true, &cleave__matcher_scan}, &sum,
-               kinds);
+    run_worlds(2000, 30, &(struct scenario_options){3000, false, true, NULL}, &sum, kinds);
     assert_true(sum.matches > 1000 && sum.moved_queries > 100);
 }
 
@@ -88,8 +85,7 @@ static void same_seed_same_run(void **state)
             struct cleave__streamed streamed;
             struct cleave__stream_script_check check;
             char wrong[200];
-            scenario_draw(&scenario, seed,
-                          &(struct scenario_options){300, seed % 2, false, &cleave__matcher_scan});
+            scenario_draw(&scenario, seed, &(struct scenario_options){300, seed % 2, false, NULL});
             scenario_run(&scenario, &streamed, &check, wrong);
             digest[i] = streamed.digest_of_events;
             cleave__streamed_free(&streamed);
@@ -118,8 +114,7 @@ static void without_memory(void **state)
     (void)state;
     for (uint64_t seed = 7; seed <= 8; seed++) {
         struct scenario scenario;
-        scenario_draw(&scenario, seed,
-                      &(struct scenario_options){60, seed % 2, false, &cleave__matcher_scan});
+        scenario_draw(&scenario, seed, &(struct scenario_options){60, seed % 2, false, NULL});
         assert_true(failalloc_run("serve", serve_once, &scenario, 3));
         scenario_free(&scenario);
     }

@@ -13,8 +13,7 @@ int main(void)
         struct cleave__streamed streamed;
         struct cleave__stream_script_check check;
         char wrong[200];
-        scenario_draw(&scenario, seed,
-                      &(struct scenario_options){400, seed % 2, false, &cleave__matcher_scan});
+        scenario_draw(&scenario, seed, &(struct scenario_options){400, seed % 2, false, NULL});
         scenario_run(&scenario, &streamed, &check, wrong);
         cleave__streamed_free(&streamed);
         scenario_free(&scenario);

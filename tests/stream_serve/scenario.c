@@ -165,7 +165,9 @@ void scenario_draw(struct scenario *s, uint64_t seed, const struct scenario_opti
         .grid = cleave__grid_make(s->space.bounds.x0, s->space.bounds.y0, s->space.bounds.x1,
                                   s->space.bounds.y1, columns, rows),
         .routers = 1 + below(&random, 4),
-        .matcher = options->matcher,
+        .matcher = options->matcher    ? options->matcher
+                   : below(&random, 2) ? &cleave__matcher_index
+                                       : &cleave__matcher_cells,
         .summary = below(&random, 8) ? CLEAVE__SUMMARY_FORWARD
                                      : (enum cleave__streaming_summary)below(&random, 3),
         .balance = below(&random, 5) ? CLEAVE__BALANCE_FORCED : CLEAVE__BALANCE_ADAPTIVE,
@@ -180,6 +182,11 @@ void scenario_draw(struct scenario *s, uint64_t seed, const struct scenario_opti
                   .low_ns = 50 * US + below(&random, MS / 2),
                   .shape = 0.8},
         .service = {.match_object_ns = 2 * US, .store_query_ns = 2 * US, .message_ns = 5 * US}};
+    if (!options->faulty && below(&random, 12) == 0) {
+        s->streaming.routing = (enum cleave__streaming_routing)below(&random, 3);
+        if (s->streaming.routing != CLEAVE__ROUTING_AGRID)
+            s->streaming.balance = CLEAVE__BALANCE_STATIC;
+    }
     draw_cells(s, &random, 2 + below(&random, SCENARIO_EVALUATORS - 1));
     draw_script(s, &random, options->items);
     if (options->faulty)

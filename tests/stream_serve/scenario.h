@@ -9,9 +9,9 @@ enum { SCENARIO_FAULTS = 6, SCENARIO_EVALUATORS = 7 };
 
 struct scenario_options {
     uint32_t items;
-    bool faulty;   /* crashes, losses, partitions, slowness */
-    bool threaded; /* on the threads transport */
-    const struct cleave__matcher_ops *matcher;
+    bool faulty;                               /* crashes, losses, partitions, slowness */
+    bool threaded;                             /* on the threads transport */
+    const struct cleave__matcher_ops *matcher; /* NULL: one or another */
 };
 
 struct scenario {

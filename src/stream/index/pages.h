@@ -15,9 +15,9 @@ enum { CLEAVE__CHUNK_BYTES = 1 << 21 };
 struct cleave__pages {
     char **chunks;
     uint32_t chunk_count, chunk_capacity;
-    uint32_t shift;   /* 2^shift elements lie in a chunk */
-    uint32_t mask;    /* 2^shift - 1 */
-    uint32_t element; /* bytes */
+    uint32_t shift;    /* 2^shift elements lie in a chunk */
+    uint32_t mask;     /* 2^shift - 1 */
+    uint32_t element;  /* bytes */
     uint64_t capacity; /* elements there is room for */
 };
 

@@ -162,8 +162,8 @@ static void scatter(struct cleave__table *table, uint32_t bucket)
         for (int i = 0; i < CLEAVE__LINE_POSTINGS; i++) {
             struct cleave__posting *p = &line.postings[i];
             if (kind(p) != CLEAVE__KIND_EMPTY)
-                append(table,
-                       bucket_line(table, cleave__table_bucket(table, hash_of(p, bucket))), *p);
+                append(table, bucket_line(table, cleave__table_bucket(table, hash_of(p, bucket))),
+                       *p);
         }
         if (next == NONE)
             return;
@@ -250,8 +250,7 @@ bool cleave__table_remove(struct cleave__table *table, uint32_t hash, uint32_t f
     for (;;) {
         for (int i = 0; i < CLEAVE__LINE_POSTINGS && !found; i++) {
             struct cleave__posting *p = &line->postings[i];
-            if (((p->head ^ head) & (CLEAVE__HEAD_KEY | CLEAVE__KIND_MASK)) == 0 &&
-                p->slot == slot)
+            if (((p->head ^ head) & (CLEAVE__HEAD_KEY | CLEAVE__KIND_MASK)) == 0 && p->slot == slot)
                 found = p;
         }
         struct cleave__line *next = next_line(table, line);

@@ -44,7 +44,8 @@ static enum cleave_status create(const void *argument, void **self, struct cleav
             destroy(b);
         return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for a balancer");
     }
-    memcpy(b->cells, streaming->partitions, streaming->evaluators * sizeof *b->cells);
+    for (uint32_t e = 0; e < streaming->evaluators; e++)
+        b->cells[e] = cleave__stream_partition(streaming, e);
     *self = b;
     return CLEAVE_OK;
 }

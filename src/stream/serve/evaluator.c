@@ -39,7 +39,7 @@ static enum cleave_status create(const void *argument, void **self, struct cleav
         return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for an evaluator");
     e->seat = seat;
     e->ops = streaming->matcher;
-    e->own = streaming->partitions[seat->index];
+    e->own = cleave__stream_partition(streaming, seat->index);
     e->end = (struct cleave__move_end){
         .ops = &cleave__evaluator_move_ops, .holder = e, .retry_ns = streaming->retry_ns};
     enum cleave_status status = e->ops->create(

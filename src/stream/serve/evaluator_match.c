@@ -1,4 +1,5 @@
 /* Objects are matched, or sent on to where their cells have gone. */
+#include "stream/route/texthash.h"
 #include "stream/serve/evaluator.h"
 
 struct batch {
@@ -47,6 +48,28 @@ static bool read_objects(struct cleave__evaluator *e, struct cleave_context *con
     return true;
 }
 
+/* Of matches that several evaluators see, those that this one reports. */
+static void write_reported(const struct cleave__evaluator *e, struct batch *batch,
+                           const struct cleave__match *first, const struct cleave__match *end)
+{
+    uint32_t evaluators = e->seat->world->streaming->evaluators, count = 0;
+    size_t at = batch->found.count;
+    for (const struct cleave__match *m = first; m < end; m++) {
+        struct cleave__query query;
+        if (!e->ops->query(e->matcher, m->slot, &query) ||
+            !cleave__texthash_reports(&query, &e->objects.data[m->object], e->seat->index,
+                                      evaluators))
+            continue;
+        if (!count++) {
+            cleave__put64(&batch->found, e->objects.data[m->object].number);
+            cleave__put32(&batch->found, 0);
+        }
+        cleave__put64(&batch->found, query.id);
+    }
+    if (count && !batch->found.failed)
+        cleave__store32(batch->found.data + at + 8, count);
+}
+
 /* An object's number, how many queries have it, which. Those that none has too, if somebody must
  * know that they were matched. */
 static void write_found(const struct cleave__evaluator *e, struct batch *batch)
@@ -56,6 +79,10 @@ static void write_found(const struct cleave__evaluator *e, struct batch *batch)
         const struct cleave__match *first = m;
         while (m < end && m->object == i)
             m++;
+        if (e->seat->world->streaming->routing == CLEAVE__ROUTING_TEXT) {
+            write_reported(e, batch, first, m);
+            continue;
+        }
         if (m == first && !e->seat->world->durable)
             continue;
         cleave__put64(&batch->found, e->objects.data[i].number);

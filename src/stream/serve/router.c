@@ -47,9 +47,11 @@ static enum cleave_status create(const void *argument, void **self, struct cleav
     r->found = calloc(streaming->evaluators, sizeof *r->found);
     enum cleave_status status =
         r->epoch && r->to && r->found
-            ? cleave__agrid_new(&streaming->grid, streaming->partitions, streaming->evaluators,
-                                &r->agrid, error)
+            ? CLEAVE_OK
             : cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for a router");
+    if (!status && streaming->routing == CLEAVE__ROUTING_AGRID)
+        status = cleave__agrid_new(&streaming->grid, streaming->partitions, streaming->evaluators,
+                                   &r->agrid, error);
     if (!status)
         status = cleave__summary_new(streaming->evaluators, &r->summary, error);
     if (status) {

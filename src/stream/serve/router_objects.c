@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stream/route/texthash.h"
 #include "stream/serve/router.h"
 
 enum { FREQUENCIES_MOST = 1 << 22 };
@@ -71,10 +72,22 @@ static bool send_parts(struct cleave__router *r, struct cleave_context *context,
 static bool wanted(const struct cleave__router *r, uint32_t evaluator,
                    const struct cleave__object *object)
 {
-    if (r->seat->world->streaming->summary == CLEAVE__SUMMARY_NONE ||
+    if (r->seat->world->streaming->summary == CLEAVE__SUMMARY_NONE || !r->agrid ||
         (r->open && (evaluator == r->open_from || evaluator == r->open_to)))
         return true;
     return cleave__summary_any(r->summary, evaluator, object->terms, object->term_count);
+}
+
+/* Into `found`; their count. */
+static uint32_t target(struct cleave__router *r, const struct cleave__object *object)
+{
+    const struct cleave__streaming *streaming = r->seat->world->streaming;
+    if (streaming->routing == CLEAVE__ROUTING_TEXT)
+        return cleave__texthash_object(object, streaming->evaluators, r->found);
+    r->found[0] = streaming->routing == CLEAVE__ROUTING_AGRID
+                      ? cleave__agrid_point(r->agrid, object->x, object->y)
+                      : cleave__broadcast_object(object, streaming->evaluators);
+    return 1;
 }
 
 /* Sorts objects by evaluator, by the map of now. `all`: whatever the summaries say. */
@@ -96,17 +109,19 @@ static bool sort(struct cleave__router *r, struct cleave_context *context,
         }
         count++;
         learn(r, &object);
-        uint32_t evaluator = cleave__agrid_point(r->agrid, object.x, object.y);
-        if (!all && !wanted(r, evaluator, &object)) {
+        uint32_t targets = target(r, &object);
+        if (!all && targets == 1 && !wanted(r, r->found[0], &object)) {
             r->pruned++;
             continue;
         }
-        struct cleave_writer *writer = cleave__router_to(r, context, evaluator);
-        if (!writer)
-            return false;
-        if (!writer->count)
-            cleave__put_head(writer, head);
-        cleave__put_bytes(writer, from, (size_t)(reader->at - from));
+        for (uint32_t i = 0; i < targets; i++) {
+            struct cleave_writer *writer = cleave__router_to(r, context, r->found[i]);
+            if (!writer)
+                return false;
+            if (!writer->count)
+                cleave__put_head(writer, head);
+            cleave__put_bytes(writer, from, (size_t)(reader->at - from));
+        }
     }
     cleave__context_spend(context, count * r->seat->world->streaming->service.route_object_ns);
     return true;

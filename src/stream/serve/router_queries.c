@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stream/route/texthash.h"
 #include "stream/serve/evaluator.h"
 #include "stream/serve/router.h"
 
@@ -43,7 +44,7 @@ static bool cover(struct cleave__router *r, struct cleave_context *context,
         return no_memory(context);
     uint32_t count = cleave__summary_wants(r->summary, evaluator, query, r->frequencies,
                                            r->frequency_count, terms, &record->cover);
-    if (r->seat->world->streaming->summary == CLEAVE__SUMMARY_NONE)
+    if (r->seat->world->streaming->summary == CLEAVE__SUMMARY_NONE || !r->agrid)
         return true;
     if (broadcast) { /* the whole query, every time */
         bool all = query->term_count > 0;
@@ -70,10 +71,43 @@ static bool cover(struct cleave__router *r, struct cleave_context *context,
     return true;
 }
 
+static bool send_change(struct cleave__router *r, struct cleave_context *context,
+                        struct cleave__router_group *group, struct cleave__record *record,
+                        uint32_t evaluator)
+{
+    if (record->op == CLEAVE__STORE && !cover(r, context, group, evaluator, record))
+        return false;
+    struct cleave_writer *writer = cleave__router_to(r, context, evaluator);
+    if (!writer)
+        return false;
+    if (!writer->count)
+        cleave__put32(writer, r->epoch[evaluator]);
+    cleave__record_write(record, writer);
+    return true;
+}
+
+/* Whatever the place. */
+static bool route_anywhere(struct cleave__router *r, struct cleave_context *context,
+                           struct cleave__router_group *group, struct cleave__record *record)
+{
+    const struct cleave__streaming *streaming = r->seat->world->streaming;
+    uint32_t count = streaming->evaluators;
+    if (streaming->routing == CLEAVE__ROUTING_TEXT)
+        count = cleave__texthash_query(&record->query, NULL, 0, count, r->found);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t evaluator = streaming->routing == CLEAVE__ROUTING_TEXT ? r->found[i] : i;
+        if (!send_change(r, context, group, record, evaluator))
+            return false;
+    }
+    return true;
+}
+
 static bool route_change(struct cleave__router *r, struct cleave_context *context,
                          struct cleave__router_group *group, struct cleave__record *record)
 {
     struct cleave__ranges ranges = cleave__query_ranges(r->seat->world->streaming, &record->query);
+    if (!r->agrid)
+        return route_anywhere(r, context, group, record);
     for (uint32_t i = 0; i < ranges.count; i++) {
         uint32_t count = cleave__agrid_range(r->agrid, ranges.cells[i], r->found);
         for (uint32_t k = 0; k < count; k++) {
@@ -82,16 +116,8 @@ static bool route_change(struct cleave__router *r, struct cleave_context *contex
             for (uint32_t j = 0; j < i && !seen; j++)
                 seen = cleave__cells_meet(ranges.cells[j],
                                           cleave__agrid_partition(r->agrid, evaluator));
-            if (seen)
-                continue;
-            if (record->op == CLEAVE__STORE && !cover(r, context, group, evaluator, record))
+            if (!seen && !send_change(r, context, group, record, evaluator))
                 return false;
-            struct cleave_writer *writer = cleave__router_to(r, context, evaluator);
-            if (!writer)
-                return false;
-            if (!writer->count)
-                cleave__put32(writer, r->epoch[evaluator]);
-            cleave__record_write(record, writer);
         }
     }
     return true;

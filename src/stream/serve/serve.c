@@ -34,6 +34,10 @@ static enum cleave_status settle(const struct cleave__streaming *streaming,
     if (streaming->fault_count && !streaming->retry_ns)
         return cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
                                 "with faults, requests must be repeated: no time is given");
+    if (streaming->routing != CLEAVE__ROUTING_AGRID &&
+        (streaming->balance != CLEAVE__BALANCE_STATIC || streaming->retry_ns))
+        return cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
+                                "only what is routed by place is balanced, and outlives faults");
     if (streaming->balance != CLEAVE__BALANCE_STATIC && !streaming->balance_every_ns)
         return cleave_error_set(error, CLEAVE_BAD_ARGUMENT, "how often to balance?");
     *world =
@@ -136,11 +140,11 @@ static enum cleave_status measure_routers(struct play *play, struct cleave__stre
         out->keyword_messages += r->keyword_messages;
         out->keywords += r->keywords;
         out->repeated += r->repeated;
-        if (!cleave__agrid_check(r->agrid) || !cleave__summary_check(r->summary))
+        if ((r->agrid && !cleave__agrid_check(r->agrid)) || !cleave__summary_check(r->summary))
             return cleave_error_set(error, CLEAVE_CORRUPT, "router %u is out of order", i);
         for (uint32_t e = 0; e < streaming->evaluators; e++) {
             out->summary_terms += cleave__summary_count(r->summary, e);
-            if (!cleave__cells_empty(out->cells[e]) &&
+            if (r->agrid && !cleave__cells_empty(out->cells[e]) &&
                 !cleave__cells_equal(out->cells[e], cleave__agrid_partition(r->agrid, e)))
                 return cleave_error_set(error, CLEAVE_CORRUPT,
                                         "router %u and evaluator %u disagree about its cells", i,

@@ -30,6 +30,14 @@ enum cleave__streaming_summary {
     CLEAVE__SUMMARY_NONE       /* objects go by place alone */
 };
 
+/* Where objects and queries go. But for the first, to compare with: nothing is pruned, nothing
+ * moves. */
+enum cleave__streaming_routing {
+    CLEAVE__ROUTING_AGRID,    /* by place, with summaries */
+    CLEAVE__ROUTING_TEXT,     /* by the hash of keywords */
+    CLEAVE__ROUTING_BROADCAST /* queries everywhere, objects anywhere */
+};
+
 enum cleave__streaming_balance {
     CLEAVE__BALANCE_STATIC,
     CLEAVE__BALANCE_ADAPTIVE,
@@ -51,7 +59,9 @@ struct cleave__streaming {
     const struct cleave__space *space;
     struct cleave__grid grid;
     uint32_t evaluators, routers;
-    const struct cleave__cells *partitions; /* [evaluators]: tile the grid; some may be empty */
+    enum cleave__streaming_routing routing;
+    const struct cleave__cells *partitions; /* [evaluators]: tile the grid; some may be empty. Of
+                                             * AGRID */
     const struct cleave__matcher_ops *matcher;
     enum cleave__streaming_summary summary;
     enum cleave__streaming_balance balance;

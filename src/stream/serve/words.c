@@ -55,6 +55,14 @@ void cleave__stream_request(struct cleave_context *context,
                                 world->streaming->retry_ns, tag);
 }
 
+struct cleave__cells cleave__stream_partition(const struct cleave__streaming *streaming,
+                                              uint32_t evaluator)
+{
+    if (streaming->routing == CLEAVE__ROUTING_AGRID)
+        return streaming->partitions[evaluator];
+    return (struct cleave__cells){0, 0, streaming->grid.columns - 1, streaming->grid.rows - 1};
+}
+
 struct cleave__ranges cleave__query_ranges(const struct cleave__streaming *streaming,
                                            const struct cleave__query *query)
 {

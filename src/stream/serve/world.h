@@ -101,6 +101,10 @@ void cleave__stream_request(struct cleave_context *context,
                             enum cleave__stream_kind kind, const struct cleave_writer *writer,
                             uint64_t tag);
 
+/* An evaluator's first cells. */
+struct cleave__cells cleave__stream_partition(const struct cleave__streaming *streaming,
+                                              uint32_t evaluator);
+
 /* The cells that a query's boxes meet. */
 struct cleave__ranges {
     struct cleave__cells cells[CLEAVE__REGION_BOXES_MOST];
