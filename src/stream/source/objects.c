@@ -19,7 +19,7 @@ struct cleave__objects {
     struct cleave__objects_options options;
     struct cleave__rows *rows;
     struct cleave__objects_counts counts;
-    uint32_t x, y, id, time;
+    uint32_t x, y, id, time, time_ms; /* handles */
     uint64_t time_unit_ms;
     struct words_column words[WORD_COLUMNS_MOST];
     uint32_t word_count;
@@ -34,8 +34,9 @@ struct cleave__objects {
 static const char *const x_names[] = {"lon", "lng", "longitude", "long", "x", NULL};
 static const char *const y_names[] = {"lat", "latitude", "y", NULL};
 static const char *const id_names[] = {"id", NULL};
-static const char *const time_names[] = {"time",     "time_ms",    "timestamp", "date",
-                                         "datetime", "created_at", "time_s",    NULL};
+static const char *const time_names[] = {"time",     "timestamp",  "date",
+                                         "datetime", "created_at", NULL};
+static const char *const time_ms_names[] = {"time_ms", NULL};
 static const char *const text_names[] = {"text", "title", "name", "place", NULL};
 static const char *const keyword_names[] = {"keywords", "tags", NULL};
 
@@ -110,15 +111,8 @@ static enum cleave_status bind_words(struct cleave__objects *o, const char *give
 }
 
 /* A name that ends in _ms or _s says what its numbers count. */
-static uint64_t unit_of(const struct cleave__objects *o, const char *given)
+static uint64_t unit_of(const char *name)
 {
-    const char *name = given;
-    for (uint32_t i = 0; !given && i < cleave__rows_columns(o->rows); i++) {
-        for (const char *const *known = time_names; *known; known++) {
-            if (cleave__text_is(*known, strlen(*known), cleave__rows_column(o->rows, i)))
-                name = *known;
-        }
-    }
     size_t length = name ? strlen(name) : 0;
     if (length > 3 && cleave__text_is(name + length - 3, 3, "_ms"))
         return 1;
@@ -140,13 +134,15 @@ static enum cleave_status bind(struct cleave__objects *o, struct cleave_error *e
         status = bind_one(o, c->id, id_names, false, &o->id, error);
     if (!status)
         status = bind_one(o, c->time, time_names, false, &o->time, error);
+    if (!status && !c->time)
+        status = bind_one(o, NULL, time_ms_names, false, &o->time_ms, error);
     if (!status)
         status = bind_words(o, c->text, text_names, true, error);
     if (!status)
         status = bind_words(o, c->keywords, keyword_names, false, error);
     if (status)
         return status;
-    o->time_unit_ms = unit_of(o, c->time);
+    o->time_unit_ms = unit_of(c->time);
     uint32_t fields = o->options.fields ? o->options.fields->count : 0;
     o->measures = malloc(((size_t)fields + 1) * sizeof *o->measures);
     if (!o->measures)
@@ -170,7 +166,7 @@ enum cleave_status cleave__objects_open(const struct cleave__objects_options *op
     if (!o)
         return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for objects");
     o->options = *options;
-    o->x = o->y = o->id = o->time = UINT32_MAX;
+    o->x = o->y = o->id = o->time = o->time_ms = UINT32_MAX;
     enum cleave_status status = cleave__rows_open(&options->rows, &o->rows, error);
     if (!status)
         status = bind(o, error);
@@ -287,11 +283,14 @@ static enum cleave_status take_place(struct cleave__objects *o, struct cleave__o
 static enum cleave_status take_time(struct cleave__objects *o, struct cleave__object *object,
                                     struct cleave_error *error)
 {
-    struct cleave__value value = cleave__rows_value(o->rows, o->time);
+    struct cleave__value value = cleave__rows_value(o->rows, o->time_ms);
+    uint64_t unit_ms = value.kind ? 1 : o->time_unit_ms;
+    if (!value.kind)
+        value = cleave__rows_value(o->rows, o->time);
     if (value.kind == CLEAVE__VALUE_ABSENT)
         return CLEAVE_OK;
     if (value.kind != CLEAVE__VALUE_TEXT ||
-        !cleave__text_time(value.text, value.length, o->time_unit_ms, &object->time_ms))
+        !cleave__text_time(value.text, value.length, unit_ms, &object->time_ms))
         return cleave__rows_fail(
             o->rows, error, "no time: '%.*s' (ISO 8601, or seconds or milliseconds since 1970)",
             (int)(value.length < 40 ? value.length : 40), value.text ? value.text : "");
@@ -399,5 +398,5 @@ bool cleave__objects_have_words(const struct cleave__objects *o)
 
 bool cleave__objects_have_times(const struct cleave__objects *o)
 {
-    return o->time != UINT32_MAX;
+    return o->time != UINT32_MAX || o->time_ms != UINT32_MAX;
 }
