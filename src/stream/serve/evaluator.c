@@ -138,9 +138,10 @@ bool cleave__evaluator_check(const struct cleave__evaluator *e, const char **why
         queries++;
         const uint64_t *found = cleave__map_find(&e->slot_of, query.id);
         struct cleave__ranges ranges = cleave__query_ranges(e->seat->world->streaming, &query);
-        right = found && *found == slot && e->held.data[slot].id == query.id &&
-                (e->end.phase != CLEAVE__MOVE_NONE || e->end.incoming.count ||
-                 cleave__ranges_meet(&ranges, e->own));
+        right =
+            found && *found == slot && e->held.data[slot].id == query.id &&
+            (e->end.phase != CLEAVE__MOVE_NONE || e->end.incoming.count ||
+             (slot >= e->sweeping && slot < e->sweep_to) || cleave__ranges_meet(&ranges, e->own));
         uint32_t cover = e->held.data[slot].cover;
         bool all = query.predicate == CLEAVE__OVERLAPS && query.term_count;
         for (uint32_t i = 0; right && i < (all ? query.term_count : 1); i++) {

@@ -60,6 +60,10 @@ struct cleave__evaluator {
     CLEAVE_VECTOR(uint32_t) shedding; /* terms, until every router has answered */
     uint32_t shed_waits;
     uint32_t cleaning; /* next slot to visit */
+    /* After cells have left: slots below `sweep_to` from `sweeping` on may hold queries that meet
+     * no cell of this evaluator. They match nothing and go bit by bit, but before other cells come.
+     */
+    uint32_t sweeping, sweep_to;
     uint64_t done_ms;
 
     CLEAVE_VECTOR(struct cleave__stream_pending) pending;
@@ -102,6 +106,8 @@ void cleave__evaluator_match(struct cleave__evaluator *e, struct cleave_context 
 /* evaluator_clean.c */
 void cleave__evaluator_clean(struct cleave__evaluator *e, struct cleave_context *context,
                              uint32_t visits);
+/* Goes on with what cells have left behind. */
+void cleave__evaluator_sweep(struct cleave__evaluator *e, uint32_t visits);
 void cleave__evaluator_shed_answer(struct cleave__evaluator *e, struct cleave_context *context,
                                    const struct cleave_message *message);
 void cleave__evaluator_send_shed(struct cleave__evaluator *e, struct cleave_context *context,

@@ -56,10 +56,24 @@ static void shed(struct cleave__evaluator *e, struct cleave_context *context)
         cleave__evaluator_send_shed(e, context, r);
 }
 
+/* Nobody would tell this evaluator of their removal. */
+void cleave__evaluator_sweep(struct cleave__evaluator *e, uint32_t visits)
+{
+    for (; visits && e->sweeping < e->sweep_to; visits--, e->sweeping++) {
+        struct cleave__query query;
+        if (!e->ops->query(e->matcher, e->sweeping, &query))
+            continue;
+        struct cleave__ranges ranges = cleave__query_ranges(e->seat->world->streaming, &query);
+        if (!cleave__ranges_meet(&ranges, e->own))
+            cleave__evaluator_remove(e, e->sweeping);
+    }
+}
+
 void cleave__evaluator_clean(struct cleave__evaluator *e, struct cleave_context *context,
                              uint32_t visits)
 {
     uint32_t slots = e->ops->slots(e->matcher);
+    cleave__evaluator_sweep(e, 16 * visits);
     for (; visits && e->cleaning < slots; visits--, e->cleaning++) {
         struct cleave__query query;
         if (e->ops->query(e->matcher, e->cleaning, &query) && query.end_ms <= e->done_ms) {

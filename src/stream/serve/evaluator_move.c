@@ -102,18 +102,10 @@ static void write_piece(void *holder, uint64_t piece, struct cleave_writer *writ
     }
 }
 
-/* Queries that meet none of this evaluator's cells go: nobody would tell it of their removal. */
-static void sweep(struct cleave__evaluator *e)
+static void begin_sweep(struct cleave__evaluator *e)
 {
-    uint32_t slots = e->ops->slots(e->matcher);
-    for (uint32_t slot = 0; slot < slots; slot++) {
-        struct cleave__query query;
-        if (!e->ops->query(e->matcher, slot, &query))
-            continue;
-        struct cleave__ranges ranges = cleave__query_ranges(e->seat->world->streaming, &query);
-        if (!cleave__ranges_meet(&ranges, e->own))
-            cleave__evaluator_remove(e, slot);
-    }
+    e->sweeping = 0;
+    e->sweep_to = e->ops->slots(e->matcher);
 }
 
 static bool take_piece(void *holder, uint64_t piece, struct cleave_reader *reader)
@@ -121,8 +113,10 @@ static bool take_piece(void *holder, uint64_t piece, struct cleave_reader *reade
     struct cleave__evaluator *e = holder;
     (void)piece;
     uint64_t life = cleave__get64(reader), cost = cleave__get64(reader);
-    if (life != e->incoming_life)
-        sweep(e); /* what came before the source's crash: it copies anew, without what has gone */
+    if (life != e->incoming_life && e->seat->world->durable)
+        begin_sweep(e); /* what came before the source's crash: it copies anew, without what has
+                         * gone */
+    cleave__evaluator_sweep(e, UINT32_MAX);
     e->incoming_life = life;
     e->incoming_cost = cost ? cost : e->incoming_cost;
     while (cleave__left(reader)) {
@@ -147,7 +141,9 @@ static void drop_pieces(void *holder, const uint64_t *pieces, size_t count)
         e->own = rest;
         e->refused = 0;
     } /* else a move's that was given up, and they never were this evaluator's */
-    sweep(e);
+    begin_sweep(e);
+    if (e->seat->world->durable)
+        cleave__evaluator_sweep(e, UINT32_MAX);
 }
 
 static void keep_pieces(void *holder, const uint64_t *pieces, size_t count)
