@@ -146,7 +146,7 @@ static enum cleave_status interrupted(const struct cleave_progress *progress, co
     if (progress && progress->report)
         progress->report(progress->context, stage, done, total);
     return progress && progress->stop && *progress->stop
-               ? cleave_error_set(error, CLEAVE_INTERRUPTED, "interrupted")
+               ? cleave_error_set(error, CLEAVE_INTERRUPTED, "stopped")
                : CLEAVE_OK;
 }
 
