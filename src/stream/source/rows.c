@@ -60,7 +60,7 @@ static enum cleave__format by_name(const char *path)
 
 static bool holds(const char *text, size_t length, const char *word)
 {
-    return memmem(text, length, word, strlen(word)) != NULL;
+    return text && memmem(text, length, word, strlen(word)) != NULL;
 }
 
 /* From the first line, or its first bytes. */
