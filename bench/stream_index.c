@@ -1,13 +1,16 @@
-/* How fast standing queries are matched: the index beside Tornado's grid, on the workload of the
- * published comparisons (64 hot spots, Zipf(1) vocabulary of 100,000, 8 words an object, rectangles
- * of side 100 in a space of 10,000 x 10,000 at an object's place with 3 of its words, CONTAINS).
+/* How fast standing queries are matched, on one core: the index, and beside it Tornado's grid, on
+ * the workload of the published comparisons (64 hot spots, a Zipf(1) vocabulary of 100,000, 8 words
+ * an object; a query is a rectangle of side 100 in a space of 10,000 x 10,000 where an object might
+ * be, with 3 of its words, CONTAINS); half of the queries OVERLAPS; and pure geofences, without
+ * words.
  *
- * usage: bench/stream_index [--queries N,N,...] [--objects N] [--engine index|cells|scan] [--mix P]
- *        [--bare] [--runs N] [--check N]
- * --mix P: P per cent of the queries are OVERLAPS; --bare: no words, pure geofences; --check N:
- * matches of every N-th object are compared with brute force. */
+ * usage: bench/stream_index                     the table of docs/stream-index.md, with its bounds
+ *        bench/stream_index --queries N,N,...   only these, of --engine index|cells|scan,
+ *                           --mix P (per cent OVERLAPS), --bare (no words)
+ *        --objects N, --runs N (the best counts), --check N (every N-th object against brute force,
+ *        0: none), --csv
+ * Time is that of the thread. */
 #include <getopt.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,14 +18,9 @@
 
 #include "base/random.h"
 #include "stream/index/matcher.h"
+#include "stream/source/generate.h"
 
-enum { WORDS = 100000, SPOTS = 64, OBJECT_WORDS = 8, QUERY_WORDS = 3, BATCH = 4096 };
-
-static const double space_side = 10000, range_side = 100, spread = 300;
-static const struct cleave__space plane = {CLEAVE__PLANE, {0, 0, 10000, 10000}};
-
-static double *zipf; /* of each word: the sum of shares up to it */
-static double spots[SPOTS][2];
+enum { BATCH = 4096, CHUNK = 1000 };
 
 static void *need(void *memory)
 {
@@ -33,107 +31,34 @@ static void *need(void *memory)
     return memory;
 }
 
-static double now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static void make_world(struct cleave_random *random)
-{
-    double sum = 0;
-    zipf = need(malloc(WORDS * sizeof *zipf));
-    for (uint32_t i = 0; i < WORDS; i++)
-        zipf[i] = sum += 1.0 / (i + 1);
-    for (uint32_t i = 0; i < WORDS; i++)
-        zipf[i] /= sum;
-    for (int i = 0; i < SPOTS; i++) {
-        spots[i][0] = cleave__random_real(random) * space_side;
-        spots[i][1] = cleave__random_real(random) * space_side;
-    }
-}
-
-static uint32_t draw_word(struct cleave_random *random)
-{
-    double at = cleave__random_real(random);
-    uint32_t low = 0, high = WORDS - 1;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (zipf[middle] < at)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static int by_number(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
-static double near(struct cleave_random *random, double middle)
-{
-    double u = 1 - cleave__random_real(random), v = cleave__random_real(random);
-    double at = middle + spread * sqrt(-2 * log(u)) * cos(6.283185307179586 * v);
-    return at < 0 ? 0 : at > space_side ? space_side : at;
-}
-
-static void draw_object(struct cleave_random *random, struct cleave__object *object,
-                        uint32_t *words)
-{
-    uint32_t spot = (uint32_t)cleave__random_below(random, SPOTS), count = 0;
-    object->x = near(random, spots[spot][0]);
-    object->y = near(random, spots[spot][1]);
-    while (count < OBJECT_WORDS) {
-        uint32_t word = draw_word(random), i = 0;
-        while (i < count && words[i] != word)
-            i++;
-        if (i == count)
-            words[count++] = word;
-    }
-    object->terms = words;
-    object->term_count = OBJECT_WORDS;
-}
-
-static void draw_query(struct cleave_random *random, struct cleave__query *query, uint32_t *words,
-                       unsigned mix, bool bare)
-{
-    struct cleave__object object;
-    draw_object(random, &object, words); /* words in the order drawn */
-    double half = range_side / 2;
-    query->region = (struct cleave__region){.kind = CLEAVE__RECTANGLE,
-                                            .x0 = object.x - half,
-                                            .y0 = object.y - half,
-                                            .x1 = object.x + half,
-                                            .y1 = object.y + half};
-    query->predicate =
-        cleave__random_below(random, 100) < mix ? CLEAVE__OVERLAPS : CLEAVE__CONTAINS;
-    qsort(words, QUERY_WORDS, sizeof *words, by_number);
-    query->terms = words;
-    query->term_count = bare ? 0 : QUERY_WORDS;
-    query->end_ms = CLEAVE__NEVER;
-    query->events = CLEAVE__EVENT_MATCH;
-}
-
 struct workload {
     uint32_t object_count;
     struct cleave__object *objects;
-    uint32_t *words;
-    unsigned mix;
-    bool bare;
+    struct cleave__stream_options options;
 };
 
 static const struct cleave__matcher_ops *const engines[] = {
     &cleave__matcher_index, &cleave__matcher_cells, &cleave__matcher_scan};
 
+/* What is measured, and what was asked for. */
+struct result {
+    double objects_per_s, adds_per_s, bytes_a_query, looked, longest_add_ms;
+    size_t matches;
+    uint32_t wrong, checked;
+};
+
+static double clock_s(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
 static double match_all(const struct cleave__matcher_ops *ops, void *self,
                         const struct workload *work, struct cleave__matches *out, double *looked)
 {
     static uint32_t candidates[BATCH];
-    double start = now_s(), sum = 0;
+    double start = clock_s(CLOCK_THREAD_CPUTIME_ID), sum = 0;
     out->items.count = 0;
     for (uint32_t i = 0; i < work->object_count; i += BATCH) {
         uint32_t left = work->object_count - i, count = left < BATCH ? left : BATCH;
@@ -145,8 +70,8 @@ static double match_all(const struct cleave__matcher_ops *ops, void *self,
         for (uint32_t k = 0; k < count; k++)
             sum += candidates[k];
     }
-    *looked = sum;
-    return now_s() - start;
+    *looked = sum / work->object_count;
+    return clock_s(CLOCK_THREAD_CPUTIME_ID) - start;
 }
 
 /* Every `step`-th object against every query by the definition; how many objects differ. */
@@ -161,7 +86,7 @@ static uint32_t check(const struct cleave__matcher_ops *ops, void *self,
     for (uint32_t i = 0; i < work->object_count; i += step) {
         uint64_t due = 0, found = 0, due_sum = 0, found_sum = 0;
         for (uint32_t q = 0; q < slots; q++) {
-            if (cleave__query_has(&plane, &queries[q], &work->objects[i]))
+            if (cleave__query_has(&work->options.space, &queries[q], &work->objects[i]))
                 due++, due_sum += cleave__mix64(q);
         }
         while (at < out->items.count && out->items.data[at].object < i)
@@ -174,68 +99,138 @@ static uint32_t check(const struct cleave__matcher_ops *ops, void *self,
     return wrong;
 }
 
-static void run(const struct cleave__matcher_ops *ops, const struct workload *work,
-                uint32_t query_count, unsigned runs, uint32_t check_step)
+/* Registers, and measures that. */
+static void register_all(const struct cleave__matcher_ops *ops, void *self,
+                         const struct workload *work, uint32_t count, struct result *result)
 {
-    struct cleave__matcher_options options = {&plane};
+    struct cleave__stream_generator *generator;
+    struct cleave_arena arena = {0};
+    struct cleave__query *queries = need(malloc(CHUNK * sizeof *queries));
+    double adding = 0, longest = 0;
+    if (cleave__stream_generator_new(&work->options, &generator, NULL))
+        exit(1);
+    for (uint32_t i = 0; i < count; i += CHUNK) {
+        uint32_t some = count - i < CHUNK ? count - i : CHUNK, slot;
+        struct cleave_arena_mark mark = cleave__arena_mark(&arena);
+        for (uint32_t k = 0; k < some; k++) {
+            cleave__stream_next_query(generator, 0, &queries[k]);
+            uint32_t *terms =
+                need(cleave__arena_array(&arena, queries[k].term_count + 1, sizeof *terms));
+            if (queries[k].term_count)
+                memcpy(terms, queries[k].terms, queries[k].term_count * sizeof *terms);
+            queries[k].terms = terms;
+            queries[k].subscriber = i + k;
+        }
+        double start = clock_s(CLOCK_THREAD_CPUTIME_ID);
+        for (uint32_t k = 0; k < some; k++) {
+            if (ops->add(self, &queries[k], &slot, NULL))
+                exit(1);
+        }
+        double took = clock_s(CLOCK_THREAD_CPUTIME_ID) - start;
+        adding += took;
+        longest = took > longest ? took : longest;
+        cleave__arena_rewind(&arena, mark);
+    }
+    result->adds_per_s = count / adding;
+    result->longest_add_ms = longest * 1e3;
+    cleave__arena_free(&arena);
+    cleave__stream_generator_free(generator);
+    free(queries);
+}
+
+static struct result measure(const struct cleave__matcher_ops *ops, const struct workload *work,
+                             uint32_t query_count, unsigned runs, uint32_t check_step)
+{
+    struct cleave__matcher_options options = {&work->options.space};
     struct cleave__matches out = {0};
-    struct cleave_random random;
+    struct result result = {0};
     void *self;
-    uint32_t words[OBJECT_WORDS], slot;
-    double adding = 0, slowest = 0;
-    cleave__random_seed(&random, 7);
     if (ops->create(&options, &self, NULL))
         exit(1);
     if (ops->learn)
         ops->learn(self, work->objects, work->object_count < 20000 ? work->object_count : 20000);
-    enum { CHUNK = 1000 };
-    struct cleave__query *queries = need(malloc(CHUNK * sizeof *queries));
-    uint32_t(*query_words)[OBJECT_WORDS] = need(malloc(CHUNK * sizeof *query_words));
-    for (uint32_t i = 0; i < query_count; i += CHUNK) {
-        uint32_t count = query_count - i < CHUNK ? query_count - i : CHUNK;
-        for (uint32_t k = 0; k < count; k++) {
-            queries[k] = (struct cleave__query){.id = i + k + 1, .subscriber = i + k};
-            draw_query(&random, &queries[k], query_words[k], work->mix, work->bare);
-        }
-        double start = now_s();
-        for (uint32_t k = 0; k < count; k++) {
-            if (ops->add(self, &queries[k], &slot, NULL))
-                exit(1);
-        }
-        double took = now_s() - start;
-        adding += took;
-        slowest = took > slowest ? took : slowest;
-    }
-    (void)words;
-    double best = 1e9, looked = 0;
+    register_all(ops, self, work, query_count, &result);
+    double best = 1e9;
     for (unsigned r = 0; r < runs; r++) {
-        double took = match_all(ops, self, work, &out, &looked);
+        double took = match_all(ops, self, work, &out, &result.looked);
         best = took < best ? took : best;
     }
-    printf("%-6s %9u %11.0f %9.0f %9.3f %9.2f %11.0f %8.1f %9zu", ops->name, query_count,
-           work->object_count / best, best / work->object_count * 1e9, looked / work->object_count,
-           (double)ops->bytes(self) / query_count, query_count / adding, slowest * 1e3,
-           out.items.count);
+    result.objects_per_s = work->object_count / best;
+    result.bytes_a_query = (double)ops->bytes(self) / query_count;
+    result.matches = out.items.count;
     if (check_step) {
-        uint32_t wrong = check(ops, self, work, &out, check_step);
-        printf(" %s", wrong ? "WRONG" : "ok");
-        if (wrong)
-            printf(" (%u objects)", wrong);
+        result.wrong = check(ops, self, work, &out, check_step);
+        result.checked = (work->object_count + check_step - 1) / check_step;
     }
-    putchar('\n');
-    fflush(stdout);
-    free(queries);
-    free(query_words);
     CLEAVE_VECTOR_FREE(&out.items);
     ops->destroy(self);
+    return result;
+}
+
+static void print_head(void)
+{
+    printf("%-9s %-6s %9s %11s %11s %8s %9s %10s %8s %9s %s\n", "workload", "engine", "queries",
+           "objects/s", "bound", "B/query", "adds/s", "ms/1k adds", "looked", "matches", "wrong");
+}
+
+static uint32_t run(const char *name, const struct cleave__matcher_ops *ops,
+                    const struct workload *work, uint32_t queries, unsigned runs,
+                    uint32_t check_step, double bound, double *objects_per_s)
+{
+    struct result r = measure(ops, work, queries, runs, check_step);
+    char bound_text[16] = "";
+    if (bound > 0)
+        snprintf(bound_text, sizeof bound_text, "%.0f", bound);
+    printf("%-9s %-6s %9u %11.0f %11s %8.1f %9.0f %10.1f %8.2f %9zu %u of %u\n", name, ops->name,
+           queries, r.objects_per_s, bound_text, r.bytes_a_query, r.adds_per_s, r.longest_add_ms,
+           r.looked, r.matches, r.wrong, r.checked);
+    fflush(stdout);
+    if (objects_per_s)
+        *objects_per_s = r.objects_per_s;
+    return r.wrong;
+}
+
+/* The whole table. Tornado's grid gets fewer objects: it is slow. */
+static uint32_t report(const struct workload *work, unsigned runs)
+{
+    static const struct {
+        const char *name;
+        uint32_t queries;
+        double bound, contains;
+        bool bare, peer;
+    } rows[] = {
+        {"keywords", 100000, 10e6, 1, false, true},  {"keywords", 1000000, 3.5e6, 1, false, true},
+        {"keywords", 5000000, 1e6, 1, false, false}, {"mixed", 100000, 0, 0.5, false, true},
+        {"mixed", 1000000, 0, 0.5, false, true},     {"geofences", 100000, 0, 1, true, true},
+        {"geofences", 1000000, 0, 1, true, true},
+    };
+    uint32_t wrong = 0;
+    print_head();
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct workload mine = *work;
+        double ours, theirs;
+        mine.options.contains = rows[i].contains;
+        if (rows[i].bare)
+            mine.options.keywords = 0;
+        wrong += run(rows[i].name, &cleave__matcher_index, &mine, rows[i].queries, runs,
+                     work->object_count / (rows[i].queries > 1000000 ? 10 : 40) + 1, rows[i].bound,
+                     &ours);
+        if (!rows[i].peer)
+            continue;
+        mine.object_count = work->object_count / (rows[i].queries > 100000 ? 50 : 10) + 1;
+        wrong += run(rows[i].name, &cleave__matcher_cells, &mine, rows[i].queries, 1,
+                     mine.object_count / 10 + 1, 0, &theirs);
+        printf("%-9s index / cells: %.0f\n", rows[i].name, ours / theirs);
+    }
+    return wrong;
 }
 
 int main(int argc, char **argv)
 {
-    const char *sizes = "100000,1000000", *engine = "index";
-    struct workload work = {.object_count = 100000};
-    unsigned runs = 3;
-    uint32_t check_step = 0;
+    const char *sizes = NULL, *engine = "index";
+    struct workload work = {.object_count = 100000, .options = cleave__stream_defaults};
+    unsigned runs = 7;
+    uint32_t check_step = 0, wrong = 0;
     static const struct option options[] = {
         {"queries", 1, 0, 'q'}, {"objects", 1, 0, 'o'}, {"engine", 1, 0, 'e'}, {"mix", 1, 0, 'm'},
         {"bare", 0, 0, 'b'},    {"runs", 1, 0, 'r'},    {"check", 1, 0, 'c'},  {0, 0, 0, 0}};
@@ -251,10 +246,10 @@ int main(int argc, char **argv)
             engine = optarg;
             break;
         case 'm':
-            work.mix = (unsigned)strtoul(optarg, NULL, 10);
+            work.options.contains = 1 - strtod(optarg, NULL) / 100;
             break;
         case 'b':
-            work.bare = true;
+            work.options.keywords = 0;
             break;
         case 'r':
             runs = (unsigned)strtoul(optarg, NULL, 10);
@@ -266,30 +261,26 @@ int main(int argc, char **argv)
             return 2;
         }
     }
-    struct cleave_random random;
-    cleave__random_seed(&random, 1);
-    make_world(&random);
+    struct cleave__stream_generator *generator;
+    struct cleave_arena arena = {0};
     work.objects = need(calloc(work.object_count, sizeof *work.objects));
-    work.words = need(malloc((size_t)work.object_count * OBJECT_WORDS * sizeof *work.words));
-    for (uint32_t i = 0; i < work.object_count; i++) {
-        uint32_t *words = work.words + (size_t)i * OBJECT_WORDS;
-        draw_object(&random, &work.objects[i], words);
-        qsort(words, OBJECT_WORDS, sizeof *words, by_number);
-        work.objects[i].number = i + 1;
-    }
-    printf("%-6s %9s %11s %9s %9s %9s %11s %8s %9s\n", "engine", "queries", "objects/s", "ns/obj",
-           "looked", "B/query", "adds/s", "ms/1000", "matches");
-    for (size_t e = 0; e < sizeof engines / sizeof *engines; e++) {
-        if (!strstr(engine, engines[e]->name))
-            continue;
-        for (const char *at = sizes; *at;) {
+    if (cleave__stream_generator_new(&work.options, &generator, NULL) ||
+        cleave__stream_next_objects(generator, work.object_count, &arena, work.objects, NULL))
+        return 1;
+    if (!sizes) {
+        wrong = report(&work, runs);
+    } else {
+        print_head();
+        for (size_t e = 0; e < sizeof engines / sizeof *engines; e++) {
             char *end;
-            run(engines[e], &work, (uint32_t)strtoul(at, &end, 10), runs, check_step);
-            at = *end ? end + 1 : end;
+            for (const char *at = sizes; *at && strstr(engine, engines[e]->name);
+                 at = *end ? end + 1 : end)
+                wrong += run("asked for", engines[e], &work, (uint32_t)strtoul(at, &end, 10), runs,
+                             check_step, 0, NULL);
         }
     }
+    cleave__stream_generator_free(generator);
+    cleave__arena_free(&arena);
     free(work.objects);
-    free(work.words);
-    free(zipf);
-    return 0;
+    return wrong != 0;
 }

@@ -13,7 +13,8 @@
 
 struct cleave_stream_space {
     struct cleave__space space;
-    bool bounded; /* a plane's bounds were told */
+    bool told;    /* by option */
+    bool bounded; /* a plane's bounds were, too */
 };
 
 struct cleave_stream_made {

@@ -74,6 +74,7 @@ static error_t parse_space(int key, char *value, struct argp_state *state)
     if (strcmp(value, "globe") && !(plane && (!value[5] || value[5] == ':')))
         argp_error(state, "--space takes globe, plane or plane:X0,Y0,X1,Y1, not '%s'", value);
     cleave__stream_space_default(space, plane ? CLEAVE__PLANE : CLEAVE__GLOBE);
+    space->told = true;
     if (!plane || !value[5])
         return 0;
     struct cleave__box *b = &space->space.bounds;

@@ -246,6 +246,20 @@ bool cleave__aggregates_shift(const struct cleave__aggregates *a, struct cleave_
     return true;
 }
 
+uint64_t cleave__aggregates_edge(const struct cleave__aggregates *a, struct cleave__cells partition,
+                                 enum cleave__side side)
+{
+    bool by_rows = side == CLEAVE__BELOW || side == CLEAVE__ABOVE;
+    struct lines lines = by_rows ? rows_of(a, partition) : columns_of(a, partition);
+    bool from_low = side == CLEAVE__LEFT || side == CLEAVE__BELOW;
+    for (uint32_t width = 1; lines.low + width <= lines.high; width++) {
+        uint64_t cost = lines.cost[from_low ? lines.low + width - 1 : lines.high - width + 1];
+        if (cost)
+            return cost;
+    }
+    return UINT64_MAX;
+}
+
 /* Costs sum up to `cost` within, and are 0 outside; queries to `queries` anywhere. */
 static bool lines_check(struct lines lines, uint32_t count, uint64_t cost, uint64_t queries)
 {

@@ -88,6 +88,11 @@ bool cleave__aggregates_shift(const struct cleave__aggregates *aggregates,
                               struct cleave__cells partition, enum cleave__side side,
                               uint64_t neighbour_cost, struct cleave__balance_part *moved);
 
+/* The cost of the narrowest strip at a side that costs anything and is not all; UINT64_MAX: none.
+ */
+uint64_t cleave__aggregates_edge(const struct cleave__aggregates *aggregates,
+                                 struct cleave__cells partition, enum cleave__side side);
+
 bool cleave__aggregates_check(const struct cleave__aggregates *aggregates,
                               struct cleave__cells partition);
 

@@ -11,6 +11,7 @@ struct search {
     uint32_t evaluators;
     const struct cleave__balance_options *options;
     uint32_t idle_count, idle; /* the first idle one, if any */
+    uint64_t least_cost;       /* of those with cells */
     struct cleave__balance_decision best;
 };
 
@@ -55,41 +56,60 @@ static void try_split(struct search *s, uint32_t x)
                                                .steps = {{x, s->idle, report->split.cells}}});
 }
 
-/* The pair of evaluators but x that merge with the greatest gain - overhead for x's split. */
+/* Whether x's split may still be the best choice, beside a merge that costs so much or more. */
+static bool may_win(const struct search *s, const struct cleave__balance_report *report,
+                    uint64_t merged)
+{
+    double net = gain_of(report->cost, greater(worse_half(report), merged)) -
+                 s->options->beta * (double)report->split.queries;
+    return net > 0 &&
+           (s->best.kind == CLEAVE__BALANCE_NONE || net > s->best.gain - s->best.overhead);
+}
+
+static void offer_split_merge(struct search *s, uint32_t x, uint32_t y, uint32_t z)
+{
+    const struct cleave__balance_report *report = &s->reports[x];
+    const struct cleave__balance_report *one = &s->reports[y], *other = &s->reports[z];
+    bool keep_y = one->queries >= other->queries;
+    uint32_t keeper = keep_y ? y : z, freed = keep_y ? z : y;
+    uint64_t moved = report->split.queries + s->reports[freed].queries;
+    struct cleave__balance_decision decision = {
+        .kind = CLEAVE__BALANCE_SPLIT_MERGE,
+        .gain = gain_of(report->cost, greater(worse_half(report), one->cost + other->cost)),
+        .overhead = s->options->beta * (double)moved,
+        .step_count = 2};
+    struct cleave__balance_step merge = {freed, keeper, s->reports[freed].cells};
+    struct cleave__balance_step split = {x, freed, report->split.cells};
+    if (s->idle_count) { /* relief first */
+        split.to = s->idle;
+        decision.steps[0] = split;
+        decision.steps[1] = merge;
+    } else {
+        decision.steps[0] = merge;
+        decision.steps[1] = split;
+    }
+    offer(s, decision);
+}
+
+/* Of the pairs but x that share a whole border the one that merges best; what cannot win is passed
+ * over before geometry is asked. */
 static void try_split_merge(struct search *s, uint32_t x)
 {
     const struct cleave__balance_report *report = &s->reports[x];
     struct cleave__cells whole;
-    if (!report->can_split)
+    if (!report->can_split || !may_win(s, report, 0))
         return;
     for (uint32_t y = 0; y < s->evaluators; y++) {
         const struct cleave__balance_report *one = &s->reports[y];
-        if (y == x || cleave__cells_empty(one->cells) || one->cost >= report->cost)
+        if (y == x || cleave__cells_empty(one->cells) ||
+            !may_win(s, report, one->cost + s->least_cost))
             continue;
         for (uint32_t z = y + 1; z < s->evaluators; z++) {
             const struct cleave__balance_report *other = &s->reports[z];
-            if (z == x || cleave__cells_empty(other->cells) || other->cost >= report->cost ||
-                !cleave__cells_join(one->cells, other->cells, &whole))
-                continue;
-            bool keep_y = one->queries >= other->queries;
-            uint32_t keeper = keep_y ? y : z, freed = keep_y ? z : y;
-            uint64_t moved = report->split.queries + s->reports[freed].queries;
-            struct cleave__balance_decision decision = {
-                .kind = CLEAVE__BALANCE_SPLIT_MERGE,
-                .gain = gain_of(report->cost, greater(worse_half(report), one->cost + other->cost)),
-                .overhead = s->options->beta * (double)moved,
-                .step_count = 2};
-            struct cleave__balance_step merge = {freed, keeper, s->reports[freed].cells};
-            struct cleave__balance_step split = {x, freed, report->split.cells};
-            if (s->idle_count) { /* relief first */
-                split.to = s->idle;
-                decision.steps[0] = split;
-                decision.steps[1] = merge;
-            } else {
-                decision.steps[0] = merge;
-                decision.steps[1] = split;
-            }
-            offer(s, decision);
+            if (one->cost + other->cost < report->cost && z != x &&
+                !cleave__cells_empty(other->cells) && may_win(s, report, one->cost + other->cost) &&
+                cleave__cells_join(one->cells, other->cells, &whole))
+                offer_split_merge(s, x, y, z);
         }
     }
 }
@@ -105,18 +125,20 @@ static void try_shifts(struct search *s, uint32_t x)
             report->refused >> side & 1)
             continue;
         bool by_rows = side == CLEAVE__BELOW || side == CLEAVE__ABOVE;
-        if (by_rows ? report->cells.y0 == report->cells.y1 : report->cells.x0 == report->cells.x1)
-            continue;
         enum cleave__balance_kind kind =
             by_rows ? CLEAVE__BALANCE_HORIZONTAL : CLEAVE__BALANCE_VERTICAL;
         if (!allowed(s, kind))
             continue;
-        double gain = (double)(report->cost - other->cost) / 2;
+        uint64_t between = report->cost - other->cost, edge = report->edge[side];
+        if (edge >= between)
+            continue;
+        double half = (double)between / 2;
+        double moved = (double)edge > half ? (double)edge : half, gain = (double)between - moved;
         offer(s, (struct cleave__balance_decision){.kind = kind,
                                                    .gain = gain,
                                                    .overhead = s->options->beta *
                                                                (double)report->queries *
-                                                               (gain / (double)report->cost),
+                                                               (moved / (double)report->cost),
                                                    .step_count = 1,
                                                    .steps = {{x, y, CLEAVE__NO_CELLS}},
                                                    .side = side,
@@ -166,12 +188,15 @@ struct cleave__balance_decision
 cleave__balance_decide(const struct cleave__balance_report *reports, uint32_t evaluators,
                        const struct cleave__balance_options *options)
 {
-    struct search s = {.reports = reports, .evaluators = evaluators, .options = options};
+    struct search s = {
+        .reports = reports, .evaluators = evaluators, .options = options, .least_cost = UINT64_MAX};
     assert(options->beta >= 0);
     for (uint32_t e = evaluators; e-- > 0;) {
         if (cleave__cells_empty(reports[e].cells)) {
             s.idle_count++;
             s.idle = e;
+        } else if (reports[e].cost < s.least_cost) {
+            s.least_cost = reports[e].cost;
         }
     }
     uint32_t x = evaluators;

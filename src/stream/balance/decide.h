@@ -7,19 +7,20 @@
  *   split             one half goes to an idle evaluator.       gain c - max(halves)
  *   split and merge   Z gives all it has to Y beside it and,    gain c - max(halves, Y + Z)
  *                     idle now, takes one half of X
- *   horizontal shift  rows go over a border that X and Y wholly share  gain c - (c + Y) / 2
- *   vertical shift    columns do so                             (an estimate: X finds the line)
+ *   horizontal shift  rows go over a border that X and Y wholly share: c - (c + Y) / 2, or, if X's
+ *   vertical shift    columns do so     outermost line alone is more than that, c - (Y + line);
+ *                     an estimate, X finds the line
  *   corner shift      X's strip beside a smaller neighbour Y    gain c - max(c - strip, Y + strip)
  *                     makes Y longer
  *
- * The overhead is beta times the queries to transfer; of a shift queries(X) * (c - Y) / 2c, as if
- * they lay evenly. Done is what has the greatest gain - overhead, if that is above 0. Every
- * operation leaves rectangles that tile the grid.
+ * The overhead is beta times the queries to transfer; in a shift as if X's lay as its cost does.
+ * Done is what has the greatest gain - overhead, if that is above 0. Every operation leaves
+ * rectangles that tile the grid.
  *
  * Evaluators send sums only (cleave__balance_report): they have the figures, and find the line.
  * central.h does the same from figures of every cell, to compare what is sent.
  *
- * Idea: Tornado's decentralized load balancing. Pure functions. */
+ * Idea: Tornado's decentralized load balancing; the outermost lines are ours. Pure functions. */
 #ifndef CLEAVE_STREAM_BALANCE_DECIDE_H
 #define CLEAVE_STREAM_BALANCE_DECIDE_H
 
@@ -39,6 +40,8 @@ struct cleave__balance_report {
         uint32_t neighbour;
         struct cleave__balance_part part;
     } corners[CLEAVE__CORNERS_MOST];
+    /* By side: cleave__aggregates_edge, so that no shift is asked for that cannot help. */
+    uint64_t edge[CLEAVE__SIDES];
     /* 1 << side for each side where a shift was asked for and nothing was found: not to be asked
      * again. The evaluator forgets these when its costs decay or its partition changes. */
     uint32_t refused;

@@ -16,6 +16,8 @@ void cleave__balance_report_make(const struct cleave__aggregates *aggregates, ui
         report.cost = aggregates->cost;
         report.queries = aggregates->queries;
         report.can_split = cleave__aggregates_split(aggregates, cells, &report.split);
+        for (int side = 0; side < CLEAVE__SIDES; side++)
+            report.edge[side] = cleave__aggregates_edge(aggregates, cells, (enum cleave__side)side);
     }
     for (uint32_t e = 0; e < evaluators; e++) {
         if (e == self || !cleave__cells_corner(cells, partitions[e], &strip))
@@ -83,6 +85,8 @@ void cleave__balance_report_write(const struct cleave__balance_report *report,
     cleave__put_varint(writer, report->cost);
     cleave__put_varint(writer, report->queries);
     cleave__put8(writer, (uint8_t)report->refused);
+    for (int side = 0; side < CLEAVE__SIDES; side++)
+        cleave__put_varint(writer, report->edge[side] + 1); /* 0: none */
     if (report->can_split)
         put_part(writer, &report->split);
     for (uint32_t i = 0; i < report->corner_count; i++) {
@@ -110,8 +114,14 @@ bool cleave__balance_report_read(struct cleave_reader *reader, uint32_t columns,
     report.cost = cleave__get_varint(reader);
     report.queries = cleave__get_varint(reader);
     report.refused = cleave__get8(reader);
-    if (report.refused >= 1 << CLEAVE__SIDES)
+    if (report.refused >= 1 << CLEAVE__SIDES ||
+        report.cost > INT64_MAX) /* two costs can be added */
         reader->failed = true;
+    for (int side = 0; side < CLEAVE__SIDES; side++) {
+        report.edge[side] = cleave__get_varint(reader) - 1;
+        if (report.edge[side] != UINT64_MAX && report.edge[side] > report.cost)
+            reader->failed = true;
+    }
     if (report.can_split && !reader->failed)
         report.split = get_part(reader, columns, rows, &report);
     for (uint32_t i = 0; i < report.corner_count && !reader->failed; i++) {

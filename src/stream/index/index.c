@@ -16,7 +16,7 @@ static void destroy(void *self)
     for (uint32_t i = 0; i < index->list_count; i++)
         cleave__list_clear(cleave__index_list(index, i));
     cleave__pages_free(&index->records);
-    cleave__pages_free(&index->subscribers);
+    cleave__pages_free(&index->ends);
     cleave__pages_free(&index->lists);
     cleave__table_free(&index->table);
     cleave__rarity_free(&index->rarity);
@@ -35,11 +35,14 @@ enum cleave_status cleave__index_create(const struct cleave__matcher_options *op
     }
     index->pyramid = cleave__pyramid_make(options->space);
     index->records = cleave__pages_make(sizeof(struct cleave__record));
-    index->subscribers = cleave__pages_make(sizeof(uint64_t));
+    index->ends = cleave__pages_make(sizeof(uint64_t));
     index->lists = cleave__pages_make(sizeof(struct cleave__list));
     index->free_slot = NO_SLOT;
     index->free_list = CLEAVE__NO_LIST;
     index->hash_mask = hash_mask;
+#if defined(__x86_64__)
+    index->has_avx2 = __builtin_cpu_supports("avx2");
+#endif
     *self = index;
     return CLEAVE_OK;
 }
@@ -50,12 +53,31 @@ static enum cleave_status create(const struct cleave__matcher_options *options, 
     return cleave__index_create(options, UINT32_MAX, self, error);
 }
 
-static void count_level(struct cleave__index *index, uint32_t level, bool worded, bool up)
+void cleave__levels_count(const struct cleave__index *index, struct cleave__levels levels[2],
+                          const struct cleave__record *record, uint32_t by)
 {
-    uint32_t *count = worded ? &index->worded[level] : &index->bare[level];
-    uint32_t *mask = worded ? &index->worded_mask : &index->bare_mask;
-    *count += up ? 1 : UINT32_MAX;
-    *mask = *count ? *mask | 1u << level : *mask & ~(1u << level);
+    struct cleave__query query;
+    cleave__record_query(record, &query);
+    struct cleave__levels *its = &levels[query.term_count > 0];
+    uint32_t used = cleave__record_level(record);
+    its->suited[cleave__pyramid_level(&index->pyramid, &query.region, query.term_count > 0)] += by;
+    its->used[used] += by;
+    its->mask = its->used[used] ? its->mask | 1u << used : its->mask & ~(1u << used);
+}
+
+/* The level for a query: that which suits it, or, if few are like it, a coarser one that many are
+ * on: every level in use costs every object a look for each of its terms. A cell k levels up is 4^k
+ * as large: few are those that make its lists no more than a quarter longer. */
+static uint32_t choose_level(const struct cleave__index *index, const struct cleave__query *query)
+{
+    enum { HIGHEST = 3 };
+    const struct cleave__levels *its = &index->levels[query->term_count > 0];
+    uint32_t suits = cleave__pyramid_level(&index->pyramid, &query->region, query->term_count > 0);
+    for (uint32_t k = 1; k <= HIGHEST && k <= suits; k++) {
+        if (((uint64_t)its->suited[suits] + 1) << (2 * k + 2) < its->used[suits - k])
+            return suits - k;
+    }
+    return suits;
 }
 
 static size_t more_bytes(const struct cleave__record *record)
@@ -85,13 +107,12 @@ static enum cleave_status add(void *self, const struct cleave__query *query, uin
                                 CLEAVE__SLOT_MASK + 1);
     uint32_t at = fresh ? index->slot_count : index->free_slot;
     if (!cleave__pages_reserve(&index->records, (uint64_t)at + 1) ||
-        !cleave__pages_reserve(&index->subscribers, (uint64_t)at + 1))
+        (query->end_ms != CLEAVE__NEVER && !cleave__pages_reserve(&index->ends, (uint64_t)at + 1)))
         goto no_memory;
 
-    struct cleave__part parts[CLEAVE__QUERY_CELLS_MOST];
-    uint32_t level, first, second;
-    cleave__pyramid_parts(&index->pyramid, &query->region, query->term_count > 0, &level, parts);
+    uint32_t level = choose_level(index, query), first, second;
     cleave__rarity_pick(&index->rarity, query, &first, &second);
+    cleave__index_foresee(index, query, level, first);
     struct cleave__record *record = cleave__index_record(index, at);
     uint32_t next = record->of.next;
     if (!cleave__record_fill(record, query, level, first, second))
@@ -101,12 +122,14 @@ static enum cleave_status add(void *self, const struct cleave__query *query, uin
         index->slot_count++;
     else
         index->free_slot = next;
+    if (query->end_ms != CLEAVE__NEVER)
+        *(uint64_t *)cleave__pages_at(&index->ends, at) = query->end_ms;
+    cleave__levels_count(index, index->levels, record, 1);
     if (!cleave__index_post(index, at)) {
+        cleave__levels_count(index, index->levels, record, UINT32_MAX);
         free_slot(index, at);
         goto no_memory;
     }
-    *(uint64_t *)cleave__pages_at(&index->subscribers, at) = query->subscriber;
-    count_level(index, level, query->term_count > 0, true);
     index->live++;
     *slot = at;
     return CLEAVE_OK;
@@ -120,9 +143,14 @@ static void remove_slot(void *self, uint32_t slot)
     struct cleave__record *record = cleave__index_record(index, slot);
     assert(slot < index->slot_count && record->head & CLEAVE__RECORD_LIVE);
     cleave__index_unpost(index, slot);
-    count_level(index, cleave__record_level(record), cleave__record_term_count(record) > 0, false);
+    cleave__levels_count(index, index->levels, record, UINT32_MAX);
     free_slot(index, slot);
-    index->live--;
+    if (--index->live == 0) { /* the memory of slots can go, too */
+        index->slot_count = 0;
+        index->free_slot = NO_SLOT;
+        cleave__pages_trim(&index->records, 0);
+        cleave__pages_trim(&index->ends, 0);
+    }
 }
 
 static bool query_of(const void *self, uint32_t slot, struct cleave__query *out)
@@ -131,7 +159,8 @@ static bool query_of(const void *self, uint32_t slot, struct cleave__query *out)
     if (slot >= index->slot_count || !cleave__index_record(index, slot)->head)
         return false;
     cleave__record_query(cleave__index_record(index, slot), out);
-    out->subscriber = *(const uint64_t *)cleave__pages_at(&index->subscribers, slot);
+    if (cleave__index_record(index, slot)->head & CLEAVE__RECORD_ENDS)
+        out->end_ms = cleave__index_end_ms(index, slot);
     return true;
 }
 
@@ -144,7 +173,7 @@ static size_t bytes(const void *self)
 {
     const struct cleave__index *index = self;
     size_t sum = sizeof *index + index->more_bytes + cleave__table_bytes(&index->table) +
-                 cleave__pages_bytes(&index->records) + cleave__pages_bytes(&index->subscribers) +
+                 cleave__pages_bytes(&index->records) + cleave__pages_bytes(&index->ends) +
                  cleave__pages_bytes(&index->lists) +
                  index->rarity.capacity * sizeof *index->rarity.counts;
     for (uint32_t i = 0; i < index->list_count; i++)

@@ -7,12 +7,13 @@
  *   each of its terms        if it is OVERLAPS
  *   CLEAVE__NO_TERM          if it has none
  *
- * A key's postings lie in the chain of a bucket (table.h) while they are few. When there are more
- * than CLEAVE__LONG, they move to a list (list.h), and a posting of kind LIST stays for it. When a
- * list of a term has more than CLEAVE__SPLIT, it is *split*: its CONTAINS postings with a second
- * term move to the keys (level, cell, term, second term), and so do all that come later. Both only
- * make things faster: where memory for it is out, a posting stays where it was; it is looked for in
- * the list, under its pair, and in the chain, in this order.
+ * A key's postings lie in the chain of a bucket (table.h) while they are few. When CLEAVE__PAIRED
+ * of one hash are there, those of CONTAINS queries with a second term move to the keys (level,
+ * cell, term, second term), and a posting of kind PAIRS stays to tell so; those that come later go
+ * there at once. When CLEAVE__LONG of other postings are there, or of one pair, they move to a list
+ * (list.h), and a posting of kind LIST stays. Both only make things faster: where memory for it is
+ * out, a posting stays where it was; it is looked for in the list, in the chain, and under its
+ * pair.
  *
  * An object has a query once although a query has many postings: it looks into one cell a level;
  * postings of a list have their exact key; of a chain a candidate is verified against the record,
@@ -31,12 +32,12 @@
 #include "stream/index/table.h"
 
 #define CLEAVE__NO_LIST UINT32_MAX
-enum { CLEAVE__LONG = 12, CLEAVE__SPLIT = 64 };
+enum { CLEAVE__LONG = 12, CLEAVE__PAIRED = 6 };
 
 struct cleave__index {
     struct cleave__pyramid pyramid;
-    struct cleave__pages records;     /* cleave__record, by slot */
-    struct cleave__pages subscribers; /* uint64_t, by slot */
+    struct cleave__pages records; /* cleave__record, by slot */
+    struct cleave__pages ends;    /* uint64_t ms, by slot, of those that end; grown when one does */
     uint32_t slot_count, free_slot, live;
     struct cleave__table table;
     struct cleave__pages lists; /* cleave__list, by number */
@@ -44,11 +45,14 @@ struct cleave__index {
     uint64_t list_postings;
     struct cleave__rarity rarity;
     uint32_t seen; /* objects, to learn from some */
-    /* Queries by level, with terms and without; and the levels where there are any. */
-    uint32_t worded[CLEAVE__LEVELS], bare[CLEAVE__LEVELS];
-    uint32_t worded_mask, bare_mask;
-    size_t more_bytes;  /* of records */
-    uint32_t hash_mask; /* ~0; a test makes hashes collide */
+    struct cleave__levels {
+        uint32_t suited[CLEAVE__LEVELS]; /* queries that the level suits */
+        uint32_t used[CLEAVE__LEVELS];   /* queries that are on it */
+        uint32_t mask;                   /* levels that are used */
+    } levels[2];                         /* of queries without terms, and with */
+    size_t more_bytes;                   /* of records */
+    uint32_t hash_mask;                  /* ~0; a test makes hashes collide */
+    bool has_avx2;
 };
 
 /* A level's cell, hashed; then a term, or a pair: hash of (hash of the cell, term), second. */
@@ -66,15 +70,24 @@ static inline uint32_t cleave__key_hash(uint32_t cell_hash, uint32_t term)
     x = (x ^ x >> 13) * 0xc2b2ae35u;
     return x ^ x >> 16;
 }
-static inline uint32_t cleave__term_bit(uint32_t term)
+/* A term's bit of 64; signatures of 32 bits have it folded. */
+static inline uint64_t cleave__term_bit(uint32_t term)
 {
-    return 1u << (term * 0x9e3779b1u >> 27);
+    return UINT64_C(1) << (term * 0x9e3779b1u >> 26);
+}
+static inline uint32_t cleave__fold(uint64_t bits)
+{
+    return (uint32_t)(bits | bits >> 32);
 }
 
 static inline struct cleave__record *cleave__index_record(const struct cleave__index *index,
                                                           uint32_t slot)
 {
     return cleave__pages_at(&index->records, slot);
+}
+static inline uint64_t cleave__index_end_ms(const struct cleave__index *index, uint32_t slot)
+{
+    return *(const uint64_t *)cleave__pages_at(&index->ends, slot);
 }
 static inline struct cleave__list *cleave__index_list(const struct cleave__index *index,
                                                       uint32_t number)
@@ -96,6 +109,13 @@ uint32_t cleave__index_hash(const struct cleave__index *index, const struct clea
 /* The number of the list of exactly this key, or CLEAVE__NO_LIST. */
 uint32_t cleave__index_find_list(const struct cleave__index *index, const struct cleave__key *key);
 
+/* Adds 1 or takes it away (UINT32_MAX) for a record. */
+void cleave__levels_count(const struct cleave__index *index, struct cleave__levels levels[2],
+                          const struct cleave__record *record, uint32_t by);
+
+/* Asks for the lines that posting a query will need, while there is other work to do. */
+void cleave__index_foresee(const struct cleave__index *index, const struct cleave__query *query,
+                           uint32_t level, uint32_t first);
 /* The postings of the live record in `slot`. Post: false when memory is out, and then none of them
  * is there. */
 bool cleave__index_post(struct cleave__index *index, uint32_t slot);

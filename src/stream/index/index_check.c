@@ -34,11 +34,10 @@ static bool record_check(const struct cleave__index *index, uint32_t slot, uint6
     struct cleave__query query;
     struct cleave__part parts[CLEAVE__QUERY_CELLS_MOST];
     const struct cleave__record *record = cleave__index_record(index, slot);
-    uint32_t level;
+    uint32_t level = cleave__record_level(record);
     cleave__record_query(record, &query);
-    uint32_t count =
-        cleave__pyramid_parts(&index->pyramid, &query.region, query.term_count > 0, &level, parts);
-    if (level != cleave__record_level(record))
+    uint32_t count = cleave__pyramid_parts(&index->pyramid, &query.region, level, parts);
+    if (level > cleave__pyramid_level(&index->pyramid, &query.region, query.term_count > 0))
         return false;
     uint32_t first = cleave__record_first(record), term_count = 1;
     const uint32_t *terms = &first;
@@ -57,14 +56,36 @@ static bool record_check(const struct cleave__index *index, uint32_t slot, uint6
             if (query.predicate != CLEAVE__CONTAINS || key.second == CLEAVE__NO_TERM ||
                 !is_under(index, &key, slot, &parts[i]))
                 return false;
+            struct cleave__key single = key;
+            single.second = CLEAVE__NO_TERM;
+            const struct cleave__posting *marker = cleave__table_pairs(
+                (struct cleave__table *)&index->table, cleave__index_hash(index, &single));
+            if (!marker || !(cleave__pairs_bits(marker) & cleave__term_bit(key.second)))
+                return false;
             ++*paired;
         }
     }
     return true;
 }
 
-static bool lists_check(const struct cleave__index *index, uint64_t *postings, uint64_t *paired,
-                        uint64_t *live)
+/* Postings that PAIRS postings say lie under pairs, and how many of these there are. */
+static void count_pairs(const struct cleave__index *index, uint64_t *paired, uint64_t *markers)
+{
+    for (uint32_t i = 0; i < index->table.buckets; i++) {
+        for (const struct cleave__line *line = cleave__table_line(&index->table, i); line;
+             line = cleave__table_next(&index->table, line)) {
+            for (int k = 0; k < CLEAVE__LINE_POSTINGS; k++) {
+                const struct cleave__posting *p = &line->postings[k];
+                if ((p->head & CLEAVE__KIND_MASK) != CLEAVE__KIND_PAIRS)
+                    continue;
+                *paired += p->slot;
+                ++*markers;
+            }
+        }
+    }
+}
+
+static bool lists_check(const struct cleave__index *index, uint64_t *postings, uint64_t *live)
 {
     uint32_t free_lists = 0, dead = 0;
     for (uint32_t i = 0; i < index->list_count; i++) {
@@ -74,11 +95,10 @@ static bool lists_check(const struct cleave__index *index, uint64_t *postings, u
             continue;
         }
         struct cleave__key key = {list->level, list->column, list->row, list->term, list->second};
-        if (!cleave__list_check(list) || list->count + list->pairs == 0 ||
-            (list->pairs && !list->split) || cleave__index_find_list(index, &key) != i)
+        if (!cleave__list_check(list) || list->count == 0 ||
+            cleave__index_find_list(index, &key) != i)
             return false;
         *postings += list->count;
-        *paired += list->pairs;
         ++*live;
     }
     for (uint32_t i = index->free_list; i != CLEAVE__NO_LIST && free_lists <= dead; free_lists++) {
@@ -92,10 +112,12 @@ static bool lists_check(const struct cleave__index *index, uint64_t *postings, u
 bool cleave__index_check(const void *self)
 {
     const struct cleave__index *index = self;
-    uint64_t due = 0, paired = 0, in_lists = 0, list_pairs = 0, lists = 0;
-    uint32_t live = 0, worded[CLEAVE__LEVELS] = {0}, bare[CLEAVE__LEVELS] = {0};
-    if (!cleave__table_check(&index->table) || !lists_check(index, &in_lists, &list_pairs, &lists))
+    uint64_t due = 0, paired = 0, in_lists = 0, counted_pairs = 0, lists = 0, markers = 0;
+    struct cleave__levels levels[2] = {0};
+    uint32_t live = 0;
+    if (!cleave__table_check(&index->table) || !lists_check(index, &in_lists, &lists))
         return false;
+    count_pairs(index, &counted_pairs, &markers);
     for (uint32_t i = 0; i < index->slot_count; i++) {
         const struct cleave__record *record = cleave__index_record(index, i);
         if (!record->head)
@@ -103,7 +125,7 @@ bool cleave__index_check(const void *self)
         live++;
         if (!record_check(index, i, &due, &paired))
             return false;
-        (cleave__record_term_count(record) ? worded : bare)[cleave__record_level(record)]++;
+        cleave__levels_count(index, levels, record, 1);
     }
     uint32_t free_slots = 0;
     for (uint32_t i = index->free_slot; i != UINT32_MAX && free_slots <= index->slot_count;
@@ -112,13 +134,9 @@ bool cleave__index_check(const void *self)
             return false;
         i = cleave__index_record(index, i)->of.next;
     }
-    for (uint32_t i = 0; i < CLEAVE__LEVELS; i++) {
-        if (worded[i] != index->worded[i] || bare[i] != index->bare[i] ||
-            (worded[i] > 0) != (index->worded_mask >> i & 1) ||
-            (bare[i] > 0) != (index->bare_mask >> i & 1))
-            return false;
-    }
+    if (memcmp(levels, index->levels, sizeof levels) != 0)
+        return false;
     return live == index->live && live + free_slots == index->slot_count &&
-           in_lists == index->list_postings && paired == list_pairs &&
-           due == in_lists + index->table.postings - lists;
+           in_lists == index->list_postings && paired == counted_pairs &&
+           due == in_lists + index->table.postings - lists - markers;
 }

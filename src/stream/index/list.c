@@ -6,10 +6,15 @@
 
 enum { SEGMENT_MEAN = 256 };
 
+static struct cleave__segment *segment_at(struct cleave__list *list, uint32_t i)
+{
+    return i ? &list->others[i - 1] : &list->first;
+}
+
 /* Linear hashing by the slot itself: slots are dense. */
 static uint32_t segment_of(const struct cleave__list *list, uint32_t slot)
 {
-    if (list->segment_count == 1)
+    if (list->segment_count <= 1)
         return 0;
     uint32_t low = UINT32_MAX >> __builtin_clz(list->segment_count) >> 1, high = 2 * low + 1;
     uint32_t at = slot & high;
@@ -92,18 +97,17 @@ static bool find(const struct cleave__segment *segment, uint32_t slot, uint32_t 
 static void grow(struct cleave__list *list)
 {
     uint32_t made = list->segment_count;
-    if (made == list->segment_capacity) {
-        uint32_t capacity = made + made / 2 + 1;
-        struct cleave__segment *segments =
-            realloc(list->segments, capacity * sizeof *list->segments);
-        if (!segments)
+    if (made - 1 == list->other_capacity) {
+        uint32_t capacity = made + made / 2;
+        struct cleave__segment *others = realloc(list->others, capacity * sizeof *others);
+        if (!others)
             return;
-        list->segments = segments;
-        list->segment_capacity = capacity;
+        list->others = others;
+        list->other_capacity = capacity;
     }
     uint32_t low = UINT32_MAX >> __builtin_clz(made);
     uint32_t bit = (low + 1) / 2; /* made is in [bit, 2 bit) */
-    struct cleave__segment *from = &list->segments[made - bit];
+    struct cleave__segment *from = segment_at(list, made - bit);
     uint32_t moving = 0;
     for (uint32_t i = 0; i < from->count; i++)
         moving += (get(from, i).slot & bit) != 0;
@@ -117,20 +121,15 @@ static void grow(struct cleave__list *list)
             drop(from, i);
         }
     }
-    list->segments[made] = to;
+    list->others[made - 1] = to;
     list->segment_count++;
 }
 
 bool cleave__list_add(struct cleave__list *list, struct cleave__item item)
 {
-    if (list->segment_count == 0) {
-        list->segments = calloc(1, sizeof *list->segments);
-        if (!list->segments)
-            return false;
-        list->segment_count = list->segment_capacity = 1;
-    }
-    if (!push(&list->segments[segment_of(list, item.slot & CLEAVE__SLOT_MASK)], item))
+    if (!push(segment_at(list, segment_of(list, item.slot & CLEAVE__SLOT_MASK)), item))
         return false;
+    list->segment_count = list->segment_count ? list->segment_count : 1;
     list->count++;
     if (list->count / SEGMENT_MEAN > list->segment_count)
         grow(list);
@@ -142,10 +141,10 @@ bool cleave__list_remove(struct cleave__list *list, uint32_t slot)
     uint32_t at;
     if (list->count == 0)
         return false;
-    struct cleave__segment *segment = &list->segments[segment_of(list, slot)];
-    if (!find(segment, slot, &at))
+    struct cleave__segment *its = segment_at(list, segment_of(list, slot));
+    if (!find(its, slot, &at))
         return false;
-    drop(segment, at);
+    drop(its, at);
     if (--list->count == 0)
         cleave__list_clear(list);
     return true;
@@ -156,45 +155,46 @@ bool cleave__list_find(const struct cleave__list *list, uint32_t slot, struct cl
     uint32_t at;
     if (list->count == 0)
         return false;
-    const struct cleave__segment *segment = &list->segments[segment_of(list, slot)];
-    if (!find(segment, slot, &at))
+    const struct cleave__segment *its = cleave__list_segment(list, segment_of(list, slot));
+    if (!find(its, slot, &at))
         return false;
-    *out = get(segment, at);
+    *out = get(its, at);
     return true;
 }
 
 void cleave__list_clear(struct cleave__list *list)
 {
     for (uint32_t i = 0; i < list->segment_count; i++)
-        free(list->segments[i].blocks);
-    free(list->segments);
-    list->segments = NULL;
-    list->segment_count = list->segment_capacity = list->count = 0;
+        free(segment_at(list, i)->blocks);
+    free(list->others);
+    list->first = (struct cleave__segment){0};
+    list->others = NULL;
+    list->segment_count = list->other_capacity = list->count = 0;
 }
 
 size_t cleave__list_bytes(const struct cleave__list *list)
 {
-    size_t bytes = list->segment_capacity * sizeof *list->segments;
+    size_t bytes = list->other_capacity * sizeof *list->others;
     for (uint32_t i = 0; i < list->segment_count; i++)
-        bytes += list->segments[i].block_capacity * sizeof(struct cleave__block);
+        bytes += cleave__list_segment(list, i)->block_capacity * sizeof(struct cleave__block);
     return bytes;
 }
 
 bool cleave__list_check(const struct cleave__list *list)
 {
     uint32_t count = 0;
-    if (list->segment_count > list->segment_capacity)
+    if (list->segment_count > list->other_capacity + 1)
         return false;
     for (uint32_t s = 0; s < list->segment_count; s++) {
-        const struct cleave__segment *segment = &list->segments[s];
-        uint32_t full = (segment->count + CLEAVE__BLOCK - 1) / CLEAVE__BLOCK;
-        if (full > segment->block_capacity)
+        const struct cleave__segment *its = cleave__list_segment(list, s);
+        uint32_t full = (its->count + CLEAVE__BLOCK - 1) / CLEAVE__BLOCK;
+        if (full > its->block_capacity)
             return false;
-        count += segment->count;
+        count += its->count;
         for (uint32_t i = 0; i < full * CLEAVE__BLOCK; i++) {
-            struct cleave__item item = get(segment, i);
-            if (i >= segment->count ? memcmp(&item, &nowhere, sizeof item) != 0
-                                    : segment_of(list, item.slot & CLEAVE__SLOT_MASK) != s)
+            struct cleave__item item = get(its, i);
+            if (i >= its->count ? memcmp(&item, &nowhere, sizeof item) != 0
+                                : segment_of(list, item.slot & CLEAVE__SLOT_MASK) != s)
                 return false;
         }
     }

@@ -31,14 +31,21 @@ struct cleave__segment {
 };
 
 struct cleave__list {
-    _Alignas(64) struct cleave__segment *segments;
-    uint32_t segment_count, segment_capacity;
-    uint32_t count; /* of postings */
-    uint32_t pairs; /* postings of this key that lie under pairs, by their second term */
+    _Alignas(64) struct cleave__segment first;
+    struct cleave__segment *others; /* segment 1 and so on */
+    uint32_t segment_count, other_capacity;
     uint32_t column, row, term, second; /* the key; second: CLEAVE__NO_TERM unless a pair */
-    uint32_t level, next;               /* next: of a free list */
-    bool live, split; /* split: CONTAINS postings of two terms and more go under pairs */
+    uint32_t count;                     /* of postings */
+    uint32_t next;                      /* of a free list */
+    uint8_t level;
+    bool live;
 };
+
+static inline const struct cleave__segment *cleave__list_segment(const struct cleave__list *list,
+                                                                 uint32_t i)
+{
+    return i ? &list->others[i - 1] : &list->first;
+}
 
 /* One posting of a list. `slot` has its flags. */
 struct cleave__item {

@@ -68,18 +68,20 @@ static struct post post_of(const struct cleave__record *record, uint32_t slot,
     struct post post = {.slot = slot, .overlaps = !(record->head & CLEAVE__RECORD_CONTAINS)};
     memcpy(post.box, part->box, sizeof post.box);
     uint32_t count = cleave__record_term_count(record), others = 0;
+    uint64_t signature = 0;
     const uint32_t *terms = cleave__record_terms(record);
     for (uint32_t i = 0; i < count; i++) {
         if (terms[i] == key->term || terms[i] == key->second ||
             (post.overlaps && terms[i] > key->term))
             continue;
         others++;
-        post.signature |= cleave__term_bit(terms[i]);
+        signature |= cleave__term_bit(terms[i]);
     }
     post.overlaps = post.overlaps && count > 0;
+    post.signature = cleave__fold(signature);
     bool more = record->head & CLEAVE__RECORD_MORE && cleave__record_more(record)->filter_count;
-    post.exact =
-        part->exact && record->end_ms == CLEAVE__NEVER && !more && (post.overlaps || others == 0);
+    post.exact = part->exact && !(record->head & CLEAVE__RECORD_ENDS) && !more &&
+                 (post.overlaps || others == 0);
     return post;
 }
 
@@ -87,9 +89,8 @@ static uint32_t parts_of(const struct cleave__index *index, const struct cleave_
                          struct cleave__part parts[CLEAVE__QUERY_CELLS_MOST])
 {
     struct cleave__query query;
-    uint32_t level;
     cleave__record_query(record, &query);
-    return cleave__pyramid_parts(&index->pyramid, &query.region, query.term_count > 0, &level,
+    return cleave__pyramid_parts(&index->pyramid, &query.region, cleave__record_level(record),
                                  parts);
 }
 
@@ -133,6 +134,13 @@ static bool part_of_key(const struct cleave__index *index, const struct cleave__
     return false;
 }
 
+/* Whether the record's postings may lie under pairs. */
+static bool pairs(const struct cleave__record *record)
+{
+    return record->head & CLEAVE__RECORD_CONTAINS &&
+           cleave__record_second(record) != CLEAVE__NO_TERM;
+}
+
 /* An empty list in the key's chain; CLEAVE__NO_LIST: no memory. */
 static uint32_t new_list(struct cleave__index *index, const struct cleave__key *key)
 {
@@ -148,7 +156,7 @@ static uint32_t new_list(struct cleave__index *index, const struct cleave__key *
                                   .row = key->row,
                                   .term = key->term,
                                   .second = key->second,
-                                  .level = key->level,
+                                  .level = (uint8_t)key->level,
                                   .live = true};
     cleave__table_insert(
         &index->table, cleave__index_hash(index, key),
@@ -160,7 +168,7 @@ static uint32_t new_list(struct cleave__index *index, const struct cleave__key *
 static void drop_if_empty(struct cleave__index *index, uint32_t number)
 {
     struct cleave__list *list = cleave__index_list(index, number);
-    if (list->count || list->pairs)
+    if (list->count)
         return;
     struct cleave__key key = {list->level, list->column, list->row, list->term, list->second};
     bool there = cleave__table_remove(&index->table, cleave__index_hash(index, &key),
@@ -189,7 +197,8 @@ static bool take_from_list(struct cleave__index *index, uint32_t number, uint32_
     return true;
 }
 
-/* Moves the postings of a key from its chain to a list. */
+/* Moves the postings of a key from its chain to a list; of a single term not those that pairs are
+ * for. */
 static void lengthen(struct cleave__index *index, const struct cleave__key *key)
 {
     struct cleave__posting found[4 * CLEAVE__LONG];
@@ -200,6 +209,8 @@ static void lengthen(struct cleave__index *index, const struct cleave__key *key)
     for (uint32_t i = 0; i < count; i++) {
         if ((found[i].head & CLEAVE__KIND_MASK) == CLEAVE__KIND_POSTING &&
             !(found[i].head & CLEAVE__HEAD_TWIN) &&
+            (key->second != CLEAVE__NO_TERM ||
+             !pairs(cleave__index_record(index, found[i].slot))) &&
             part_of_key(index, cleave__index_record(index, found[i].slot), key, &parts[kept]))
             found[kept++] = found[i];
     }
@@ -219,6 +230,17 @@ static void lengthen(struct cleave__index *index, const struct cleave__key *key)
     drop_if_empty(index, list);
 }
 
+static struct cleave__posting posting_of(const struct post *post, uint32_t flags)
+{
+    struct cleave__posting posting = {
+        .head = CLEAVE__KIND_POSTING | flags,
+        .slot = post->slot,
+        .signature = post->overlaps ? 0 : post->signature,
+    };
+    memcpy(posting.box, post->box, sizeof posting.box);
+    return posting;
+}
+
 /* Puts a posting where its exact key has it: into the list, or the chain. */
 static bool put_under(struct cleave__index *index, const struct cleave__key *key,
                       const struct post *post)
@@ -228,15 +250,8 @@ static bool put_under(struct cleave__index *index, const struct cleave__key *key
         return put_in_list(index, list, post);
     if (!cleave__table_reserve(&index->table))
         return false;
-    struct cleave__posting posting = {
-        .head = CLEAVE__KIND_POSTING | pair_flag(key) |
-                (post->overlaps ? (uint32_t)CLEAVE__HEAD_OVERLAPS : 0),
-        .slot = post->slot,
-        .signature = post->overlaps ? 0 : post->signature,
-    };
-    memcpy(posting.box, post->box, sizeof posting.box);
-    if (cleave__table_insert(&index->table, cleave__index_hash(index, key), posting) >=
-        CLEAVE__LONG)
+    if (cleave__table_insert(&index->table, cleave__index_hash(index, key),
+                             posting_of(post, pair_flag(key))) >= CLEAVE__LONG)
         lengthen(index, key);
     return true;
 }
@@ -251,75 +266,73 @@ static bool take_under(struct cleave__index *index, const struct cleave__key *ke
                                 CLEAVE__KIND_POSTING | pair_flag(key), slot);
 }
 
-/* Whether the record's postings belong under pairs where a list is split. */
-static bool pairs(const struct cleave__record *record)
+/* One posting more under a pair of this hash and `second`. */
+static void count_pair(struct cleave__posting *marker, uint32_t second)
 {
-    return record->head & CLEAVE__RECORD_CONTAINS &&
-           cleave__record_second(record) != CLEAVE__NO_TERM;
+    uint64_t bits = cleave__pairs_bits(marker) | cleave__term_bit(second);
+    uint32_t low = (uint32_t)bits;
+    memcpy(marker->box, &low, sizeof low);
+    marker->signature = (uint32_t)(bits >> 32);
+    marker->slot++;
 }
 
-/* Splits a list by second term, if many of its postings have one. */
-static void split(struct cleave__index *index, uint32_t number, const struct cleave__key *key)
+/* Moves the postings of a hash to pairs, when at least half of CLEAVE__PAIRED can. A pair's hash is
+ * made of the single one's: whose key it is does not matter, only that objects with this hash will
+ * look for the pair. */
+static void pair_up(struct cleave__index *index, uint32_t hash)
 {
-    const struct cleave__list *list = cleave__index_list(index, number);
-    uint32_t moving = 0, slots[2 * CLEAVE__SPLIT];
-    for (uint32_t s = 0; s < list->segment_count; s++) {
-        const struct cleave__segment *segment = &list->segments[s];
-        for (uint32_t i = 0; i < segment->count && moving < 2 * CLEAVE__SPLIT; i++) {
-            uint32_t slot = segment->blocks[i / CLEAVE__BLOCK].slot[i % CLEAVE__BLOCK];
-            if (!(slot & CLEAVE__SLOT_OVERLAPS) &&
-                pairs(cleave__index_record(index, slot & CLEAVE__SLOT_MASK)))
-                slots[moving++] = slot & CLEAVE__SLOT_MASK;
-        }
+    struct cleave__posting found[4 * CLEAVE__LONG];
+    uint32_t moving = 0;
+    uint32_t count =
+        cleave__table_collect(&index->table, hash, 0, found, sizeof found / sizeof *found);
+    for (uint32_t i = 0; i < count; i++) {
+        if ((found[i].head & CLEAVE__KIND_MASK) == CLEAVE__KIND_POSTING &&
+            !(found[i].head & CLEAVE__HEAD_TWIN) &&
+            pairs(cleave__index_record(index, found[i].slot)))
+            found[moving++] = found[i];
     }
-    if (moving < CLEAVE__SPLIT / 2)
+    if (2 * moving < CLEAVE__PAIRED || !cleave__table_reserve(&index->table))
         return;
-    cleave__index_list(index, number)->split = true;
+    cleave__table_insert(&index->table, hash, (struct cleave__posting){.head = CLEAVE__KIND_PAIRS});
     for (uint32_t i = 0; i < moving; i++) {
-        const struct cleave__record *record = cleave__index_record(index, slots[i]);
-        struct cleave__key under = *key;
-        struct cleave__part part;
-        under.second = cleave__record_second(record);
-        bool has = part_of_key(index, record, key, &part);
-        assert(has);
-        if (!has)
-            continue;
-        struct post post = post_of(record, slots[i], &part, &under);
-        if (!put_under(index, &under, &post))
-            return;
-        cleave__index_list(index, number)->pairs++;
-        take_from_list(index, number, slots[i]);
+        uint32_t slot = found[i].slot;
+        uint32_t second = cleave__record_second(cleave__index_record(index, slot));
+        uint32_t under = cleave__key_hash(hash, second) & index->hash_mask;
+        if (!cleave__table_reserve(&index->table))
+            break;
+        cleave__table_remove(&index->table, hash, CLEAVE__KIND_POSTING, slot);
+        found[i].head = CLEAVE__KIND_POSTING | CLEAVE__HEAD_PAIR;
+        cleave__table_insert(&index->table, under, found[i]);
+        count_pair(cleave__table_pairs(&index->table, hash), second);
     }
-}
-
-/* A list that has grown past the bound is looked at, and again when it has doubled. */
-static bool may_split(const struct cleave__list *list)
-{
-    return !list->split && list->second == CLEAVE__NO_TERM && list->term != CLEAVE__NO_TERM &&
-           list->count > CLEAVE__SPLIT && (list->count & (list->count - 1)) == 0;
+    if (cleave__table_pairs(&index->table, hash)->slot == 0)
+        cleave__table_remove(&index->table, hash, CLEAVE__KIND_PAIRS, 0);
 }
 
 static bool put(struct cleave__index *index, uint32_t slot, const struct cleave__part *part,
                 uint32_t term)
 {
     const struct cleave__record *record = cleave__index_record(index, slot);
+    bool may_pair = pairs(record);
     struct cleave__key key = key_of(record, part, term, false);
-    uint32_t list = cleave__index_find_list(index, &key);
-    if (list != CLEAVE__NO_LIST && cleave__index_list(index, list)->split && pairs(record)) {
+    if (!may_pair) {
+        struct post post = post_of(record, slot, part, &key);
+        return put_under(index, &key, &post);
+    }
+    uint32_t hash = cleave__index_hash(index, &key);
+    if (cleave__table_pairs(&index->table, hash)) {
         struct cleave__key under = key_of(record, part, term, true);
         struct post post = post_of(record, slot, part, &under);
         if (!put_under(index, &under, &post))
             return false;
-        cleave__index_list(index, list)->pairs++;
+        count_pair(cleave__table_pairs(&index->table, hash), under.second);
         return true;
     }
     struct post post = post_of(record, slot, part, &key);
-    if (list == CLEAVE__NO_LIST)
-        return put_under(index, &key, &post);
-    if (!put_in_list(index, list, &post))
+    if (!cleave__table_reserve(&index->table))
         return false;
-    if (may_split(cleave__index_list(index, list)))
-        split(index, list, &key);
+    if (cleave__table_insert(&index->table, hash, posting_of(&post, 0)) >= CLEAVE__PAIRED)
+        pair_up(index, hash);
     return true;
 }
 
@@ -328,64 +341,85 @@ static void take(struct cleave__index *index, uint32_t slot, const struct cleave
 {
     const struct cleave__record *record = cleave__index_record(index, slot);
     struct cleave__key key = key_of(record, part, term, false);
-    uint32_t list = cleave__index_find_list(index, &key);
-    if (list != CLEAVE__NO_LIST) {
-        if (take_from_list(index, list, slot))
-            return;
-        struct cleave__key under = key_of(record, part, term, true);
-        if (cleave__index_list(index, list)->pairs && pairs(record) &&
-            take_under(index, &under, slot)) {
-            cleave__index_list(index, list)->pairs--;
-            drop_if_empty(index, list);
-            return;
-        }
-    }
-    bool there = cleave__table_remove(&index->table, cleave__index_hash(index, &key),
-                                      CLEAVE__KIND_POSTING, slot);
-    assert(there);
-    (void)there;
+    if (take_under(index, &key, slot))
+        return;
+    uint32_t hash = cleave__index_hash(index, &key);
+    struct cleave__key under = key_of(record, part, term, true);
+    bool there = take_under(index, &under, slot);
+    struct cleave__posting *marker = cleave__table_pairs(&index->table, hash);
+    assert(there && marker);
+    if (there && --marker->slot == 0)
+        cleave__table_remove(&index->table, hash, CLEAVE__KIND_PAIRS, 0);
 }
 
-/* Puts, or takes away, the first `limit` postings; yields how many were done. */
-static uint64_t every(struct cleave__index *index, uint32_t slot, bool putting, uint64_t limit)
-{
-    const struct cleave__record *record = cleave__index_record(index, slot);
+/* The keys of a record: each of its terms in each of its parts. */
+struct keys {
     struct cleave__part parts[CLEAVE__QUERY_CELLS_MOST];
-    uint32_t part_count = parts_of(index, record, parts);
-    uint32_t first = cleave__record_first(record), term_count = 1;
-    const uint32_t *terms = &first;
-    if (!(record->head & CLEAVE__RECORD_CONTAINS) && first != CLEAVE__NO_TERM) {
-        terms = cleave__record_terms(record);
-        term_count = cleave__record_term_count(record);
+    uint32_t part_count, term_count, first;
+    const uint32_t *terms;
+};
+
+static void keys_of(const struct cleave__index *index, const struct cleave__record *record,
+                    struct keys *keys)
+{
+    keys->part_count = parts_of(index, record, keys->parts);
+    keys->first = cleave__record_first(record);
+    keys->terms = &keys->first;
+    keys->term_count = 1;
+    if (!(record->head & CLEAVE__RECORD_CONTAINS) && keys->first != CLEAVE__NO_TERM) {
+        keys->terms = cleave__record_terms(record);
+        keys->term_count = cleave__record_term_count(record);
     }
-    uint64_t done = 0;
-    for (uint32_t i = 0; i < part_count; i++) {
-        for (uint32_t t = 0; t < term_count; t++, done++) {
-            if (done == limit || (putting && !put(index, slot, &parts[i], terms[t])))
-                return done;
-            if (!putting)
-                take(index, slot, &parts[i], terms[t]);
+}
+
+void cleave__index_foresee(const struct cleave__index *index, const struct cleave__query *query,
+                           uint32_t level, uint32_t first)
+{
+    enum { MOST = 16 };
+    struct cleave__part parts[CLEAVE__QUERY_CELLS_MOST];
+    bool each = query->predicate == CLEAVE__OVERLAPS && query->term_count;
+    const uint32_t *terms = each ? query->terms : &first;
+    uint32_t count = cleave__pyramid_parts(&index->pyramid, &query->region, level, parts);
+    uint32_t term_count = each ? query->term_count : 1, asked = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t cell = cleave__cell_hash(level, parts[i].column, parts[i].row);
+        for (uint32_t t = 0; t < term_count && asked < MOST; t++, asked++) {
+            uint32_t bucket = cleave__table_bucket(&index->table, cleave__key_hash(cell, terms[t]) &
+                                                                      index->hash_mask);
+            __builtin_prefetch(cleave__table_line(&index->table, bucket), 1);
+            __builtin_prefetch(cleave__table_filter(&index->table, bucket), 1);
         }
     }
-    return done;
+    cleave__table_foresee(&index->table);
 }
 
 bool cleave__index_post(struct cleave__index *index, uint32_t slot)
 {
-    const struct cleave__record *record = cleave__index_record(index, slot);
-    struct cleave__part parts[CLEAVE__QUERY_CELLS_MOST];
-    uint64_t all = parts_of(index, record, parts);
-    if (!(record->head & CLEAVE__RECORD_CONTAINS) &&
-        cleave__record_first(record) != CLEAVE__NO_TERM)
-        all *= cleave__record_term_count(record);
-    uint64_t done = every(index, slot, true, UINT64_MAX);
-    if (done == all)
-        return true;
-    every(index, slot, false, done);
-    return false;
+    struct keys keys;
+    keys_of(index, cleave__index_record(index, slot), &keys);
+    for (uint32_t i = 0; i < keys.part_count; i++) {
+        for (uint32_t t = 0; t < keys.term_count; t++) {
+            if (put(index, slot, &keys.parts[i], keys.terms[t]))
+                continue;
+            while (i + t > 0) { /* those before it go again */
+                if (t == 0) {
+                    i--;
+                    t = keys.term_count;
+                }
+                take(index, slot, &keys.parts[i], keys.terms[--t]);
+            }
+            return false;
+        }
+    }
+    return true;
 }
 
 void cleave__index_unpost(struct cleave__index *index, uint32_t slot)
 {
-    every(index, slot, false, UINT64_MAX);
+    struct keys keys;
+    keys_of(index, cleave__index_record(index, slot), &keys);
+    for (uint32_t i = 0; i < keys.part_count; i++) {
+        for (uint32_t t = 0; t < keys.term_count; t++)
+            take(index, slot, &keys.parts[i], keys.terms[t]);
+    }
 }

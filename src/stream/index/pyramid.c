@@ -20,6 +20,13 @@ static uint32_t level_of(uint64_t span)
     return level < CLEAVE__LEVELS ? level : CLEAVE__LEVELS - 1;
 }
 
+/* In places, two more than it may need; at most the whole side. */
+static uint64_t size(double length, double per_unit)
+{
+    double most = 1 << CLEAVE__PLACE_BITS, at = length * per_unit + 2;
+    return (uint64_t)(at < most ? at : most);
+}
+
 static uint8_t clamped(uint32_t place, uint32_t cell, uint32_t level)
 {
     uint32_t at = cleave__place_cell(place, level);
@@ -43,39 +50,43 @@ static void put(struct cleave__part part, struct cleave__part *parts, uint32_t *
     parts[(*count)++] = part;
 }
 
-uint32_t cleave__pyramid_parts(const struct cleave__pyramid *pyramid,
-                               const struct cleave__region *region, bool roomy, uint32_t *level,
-                               struct cleave__part parts[CLEAVE__QUERY_CELLS_MOST])
+uint32_t cleave__pyramid_level(const struct cleave__pyramid *pyramid,
+                               const struct cleave__region *region, bool roomy)
 {
     struct cleave__box boxes[CLEAVE__REGION_BOXES_MOST];
-    uint32_t places[CLEAVE__REGION_BOXES_MOST][4];
-    uint32_t box_count = cleave__region_boxes(pyramid->space, region, boxes), count = 0;
+    uint32_t count = cleave__region_boxes(pyramid->space, region, boxes);
     uint64_t span = 1;
-    for (uint32_t i = 0; i < box_count; i++) {
-        places[i][0] = cleave__place_x(pyramid, boxes[i].x0);
-        places[i][1] = cleave__place_y(pyramid, boxes[i].y0);
-        places[i][2] = cleave__place_x(pyramid, boxes[i].x1);
-        places[i][3] = cleave__place_y(pyramid, boxes[i].y1);
-        uint64_t width = (uint64_t)places[i][2] - places[i][0] + 1;
-        uint64_t height = (uint64_t)places[i][3] - places[i][1] + 1;
+    for (uint32_t i = 0; i < count; i++) {
+        /* By its own size, also where the space's bounds cut it: like sizes, like levels. */
+        uint64_t width = size(boxes[i].x1 - boxes[i].x0, pyramid->per_x);
+        uint64_t height = size(boxes[i].y1 - boxes[i].y0, pyramid->per_y);
         span = width > span ? width : span;
         span = height > span ? height : span;
     }
-    uint32_t at = level_of(roomy ? 2 * span : span);
+    return level_of(roomy ? 2 * span : span);
+}
+
+uint32_t cleave__pyramid_parts(const struct cleave__pyramid *pyramid,
+                               const struct cleave__region *region, uint32_t level,
+                               struct cleave__part parts[CLEAVE__QUERY_CELLS_MOST])
+{
+    struct cleave__box boxes[CLEAVE__REGION_BOXES_MOST];
+    uint32_t box_count = cleave__region_boxes(pyramid->space, region, boxes), count = 0;
     for (uint32_t i = 0; i < box_count; i++) {
-        const uint32_t *p = places[i];
-        uint32_t x1 = cleave__place_cell(p[2], at), y1 = cleave__place_cell(p[3], at);
-        for (uint32_t y = cleave__place_cell(p[1], at); y <= y1; y++) {
-            for (uint32_t x = cleave__place_cell(p[0], at); x <= x1; x++) {
+        uint32_t p[4] = {
+            cleave__place_x(pyramid, boxes[i].x0), cleave__place_y(pyramid, boxes[i].y0),
+            cleave__place_x(pyramid, boxes[i].x1), cleave__place_y(pyramid, boxes[i].y1)};
+        uint32_t x1 = cleave__place_cell(p[2], level), y1 = cleave__place_cell(p[3], level);
+        for (uint32_t y = cleave__place_cell(p[1], level); y <= y1; y++) {
+            for (uint32_t x = cleave__place_cell(p[0], level); x <= x1; x++) {
                 struct cleave__part part = {x, y, {0}, region->kind == CLEAVE__RECTANGLE};
-                part.box[0] = clamped(p[0], x, at);
-                part.box[1] = clamped(p[1], y, at);
-                part.box[2] = clamped(p[2], x, at);
-                part.box[3] = clamped(p[3], y, at);
+                part.box[0] = clamped(p[0], x, level);
+                part.box[1] = clamped(p[1], y, level);
+                part.box[2] = clamped(p[2], x, level);
+                part.box[3] = clamped(p[3], y, level);
                 put(part, parts, &count);
             }
         }
     }
-    *level = at;
     return count;
 }

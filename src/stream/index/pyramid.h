@@ -60,11 +60,13 @@ static inline uint8_t cleave__place_within(uint32_t place, uint32_t level)
     return (uint8_t)(place >> (CLEAVE__PLACE_BITS - 8 - level));
 }
 
-/* The parts of a prepared region, each cell once; their count, and the level. With `roomy` cells
- * are at least twice as wide as the region (a query with terms: fewer postings), else as wide (one
- * without: shorter lists). */
+/* The level that suits a prepared region: its cells are at least twice as wide as the region if
+ * `roomy` (a query with terms: fewer postings), else as wide (one without: shorter lists). */
+uint32_t cleave__pyramid_level(const struct cleave__pyramid *pyramid,
+                               const struct cleave__region *region, bool roomy);
+/* Its parts on that level or a coarser one, each cell once; their count. */
 uint32_t cleave__pyramid_parts(const struct cleave__pyramid *pyramid,
-                               const struct cleave__region *region, bool roomy, uint32_t *level,
+                               const struct cleave__region *region, uint32_t level,
                                struct cleave__part parts[CLEAVE__QUERY_CELLS_MOST]);
 
 #endif

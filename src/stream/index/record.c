@@ -41,13 +41,15 @@ bool cleave__record_fill(struct cleave__record *record, const struct cleave__que
         .y0 = region->y0,
         .x1 = circle ? region->radius : region->x1,
         .y1 = circle ? 0 : region->y1,
-        .end_ms = query->end_ms,
         .id = query->id,
+        .subscriber = query->subscriber,
         .head = CLEAVE__RECORD_LIVE | query->events << CLEAVE__RECORD_EVENTS_SHIFT |
                 level << CLEAVE__RECORD_LEVEL_SHIFT,
     };
     if (circle)
         made.head |= CLEAVE__RECORD_CIRCLE;
+    if (query->end_ms != CLEAVE__NEVER)
+        made.head |= CLEAVE__RECORD_ENDS;
     if (query->predicate == CLEAVE__CONTAINS)
         made.head |= CLEAVE__RECORD_CONTAINS;
     if (query->term_count > CLEAVE__RECORD_TERMS || query->filter_count) {
@@ -93,7 +95,8 @@ void cleave__record_query(const struct cleave__record *record, struct cleave__qu
 {
     *out = (struct cleave__query){
         .id = record->id,
-        .end_ms = record->end_ms,
+        .subscriber = record->subscriber,
+        .end_ms = CLEAVE__NEVER,
         .region = region_of(record),
         .predicate = record->head & CLEAVE__RECORD_CONTAINS ? CLEAVE__CONTAINS : CLEAVE__OVERLAPS,
         .events = record->head >> CLEAVE__RECORD_EVENTS_SHIFT & 15,
@@ -110,8 +113,6 @@ void cleave__record_query(const struct cleave__record *record, struct cleave__qu
 bool cleave__record_place(const struct cleave__record *record, const struct cleave__space *space,
                           const struct cleave__object *object)
 {
-    if (object->time_ms >= record->end_ms)
-        return false;
     if (space->kind == CLEAVE__PLANE && !(record->head & CLEAVE__RECORD_CIRCLE)) {
         if (!((object->x >= record->x0) & (object->x <= record->x1) & (object->y >= record->y0) &
               (object->y <= record->y1)))

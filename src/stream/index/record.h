@@ -2,7 +2,8 @@
  *
  * Up to three terms lie in the record; more terms, or filters, lie in an allocation of its own.
  * `first` and `second` are the two rarest terms when the query came: where a CONTAINS query is
- * posted. They stay, whatever is learnt later. A record's place is its query's slot. */
+ * posted. They stay, whatever is learnt later. A record's place is its query's slot. Ends are kept
+ * by the index in an array of their own, which is there only once a query has one. */
 #ifndef CLEAVE_STREAM_RECORD_H
 #define CLEAVE_STREAM_RECORD_H
 
@@ -22,7 +23,8 @@ enum {
     CLEAVE__RECORD_LEVEL_SHIFT = 8,  /* 5 bits */
     CLEAVE__RECORD_COUNT_SHIFT = 13, /* 2 bits, of terms, unless MORE */
     CLEAVE__RECORD_FIRST_SHIFT = 15, /* 2 bits each, which of `terms` */
-    CLEAVE__RECORD_SECOND_SHIFT = 17
+    CLEAVE__RECORD_SECOND_SHIFT = 17,
+    CLEAVE__RECORD_ENDS = 1 << 19 /* has an end, beside the record */
 };
 
 struct cleave__more {
@@ -32,7 +34,7 @@ struct cleave__more {
 
 struct cleave__record {
     double x0, y0, x1, y1; /* of a circle x1 is the radius */
-    uint64_t end_ms, id;
+    uint64_t id, subscriber;
     union {
         uint32_t terms[CLEAVE__RECORD_TERMS]; /* rising */
         char more[sizeof(struct cleave__more *)];
@@ -82,10 +84,10 @@ bool cleave__record_fill(struct cleave__record *record, const struct cleave__que
                          uint32_t level, uint32_t first, uint32_t second);
 /* Frees what it holds; head becomes 0. */
 void cleave__record_clear(struct cleave__record *record);
-/* The query but its subscriber; arrays are the record's. */
+/* The query but its end; arrays are the record's. */
 void cleave__record_query(const struct cleave__record *record, struct cleave__query *out);
 
-/* Whether an object is had: everything but the terms. */
+/* Whether an object is had, but for the terms and the end. */
 bool cleave__record_place(const struct cleave__record *record, const struct cleave__space *space,
                           const struct cleave__object *object);
 

@@ -12,6 +12,12 @@ static uint32_t kind(const struct cleave__posting *posting)
     return posting->head & CLEAVE__KIND_MASK;
 }
 
+/* Neither empty nor a link. */
+static bool is_entry(const struct cleave__posting *posting)
+{
+    return kind(posting) != CLEAVE__KIND_EMPTY && kind(posting) != CLEAVE__KIND_NEXT;
+}
+
 static uint32_t hash_of(const struct cleave__posting *posting, uint32_t bucket)
 {
     return (posting->head & CLEAVE__HEAD_TAG) | (bucket & ~CLEAVE__HEAD_TAG);
@@ -39,17 +45,16 @@ bool cleave__table_init(struct cleave__table *table)
         .high = 2 * CLEAVE__BUCKETS_LEAST - 1,
         .overflow_free = NONE,
     };
-    table->filter = calloc(CLEAVE__BUCKETS_LEAST, sizeof *table->filter);
-    table->filter_capacity = CLEAVE__BUCKETS_LEAST;
-    return table->filter && cleave__pages_reserve(&table->lines, CLEAVE__BUCKETS_LEAST);
+    table->filter = cleave__pages_make(sizeof(uint64_t));
+    return cleave__pages_reserve(&table->filter, CLEAVE__BUCKETS_LEAST) &&
+           cleave__pages_reserve(&table->lines, CLEAVE__BUCKETS_LEAST);
 }
 
 void cleave__table_free(struct cleave__table *table)
 {
     cleave__pages_free(&table->lines);
     cleave__pages_free(&table->overflow);
-    free(table->filter);
-    table->filter = NULL;
+    cleave__pages_free(&table->filter);
 }
 
 bool cleave__table_reserve(struct cleave__table *table)
@@ -79,11 +84,26 @@ static void give_overflow(struct cleave__table *table, uint32_t at)
     line->postings[0].slot = table->overflow_free;
     table->overflow_free = at;
     table->overflow_free_count++;
+    if (table->overflow_free_count == table->overflow_used) { /* all: from the start again */
+        for (uint32_t i = 0; i < table->overflow_used; i++)
+            memset(cleave__pages_at(&table->overflow, i), 0, sizeof *line);
+        table->overflow_free = NONE;
+        table->overflow_used = table->overflow_free_count = 0;
+        cleave__pages_trim(&table->overflow, 0);
+    }
 }
 
-static void note(struct cleave__table *table, uint32_t bucket, uint32_t hash)
+/* What a posting sets in its bucket's filter; of lists and pairs every part. */
+static uint64_t filter_bits(const struct cleave__posting *posting, uint32_t hash)
 {
-    table->filter[bucket] = (uint16_t)(table->filter[bucket] | 1u << (hash >> 28));
+    uint64_t bits = 0;
+    if (kind(posting) != CLEAVE__KIND_POSTING)
+        return UINT64_C(0x1111111111111111) << (hash >> 26 & 3);
+    for (uint32_t y = posting->box[1] >> 6; y <= posting->box[3] >> 6; y++) {
+        for (uint32_t x = posting->box[0] >> 6; x <= posting->box[2] >> 6; x++)
+            bits |= UINT64_C(1) << (hash >> 26 ^ (x | y << 2) << 2);
+    }
+    return bits;
 }
 
 /* Behind all others of the chain that starts with `line`. */
@@ -107,13 +127,13 @@ static void append(struct cleave__table *table, struct cleave__line *line,
 
 static void refilter(struct cleave__table *table, uint32_t bucket)
 {
-    table->filter[bucket] = 0;
+    *cleave__table_filter(table, bucket) = 0;
     for (struct cleave__line *line = bucket_line(table, bucket); line;
          line = next_line(table, line)) {
         for (int i = 0; i < CLEAVE__LINE_POSTINGS; i++) {
-            uint32_t k = kind(&line->postings[i]);
-            if (k == CLEAVE__KIND_POSTING || k == CLEAVE__KIND_LIST)
-                note(table, bucket, hash_of(&line->postings[i], bucket));
+            if (is_entry(&line->postings[i]))
+                *cleave__table_filter(table, bucket) |=
+                    filter_bits(&line->postings[i], hash_of(&line->postings[i], bucket));
         }
     }
 }
@@ -155,17 +175,9 @@ static void scatter(struct cleave__table *table, uint32_t bucket)
 static void split(struct cleave__table *table)
 {
     uint32_t made = table->buckets, source = made - (table->low + 1);
-    if (made == INT32_MAX || !cleave__pages_reserve(&table->lines, (uint64_t)made + 1))
+    if (made == INT32_MAX || !cleave__pages_reserve(&table->lines, (uint64_t)made + 1) ||
+        !cleave__pages_reserve(&table->filter, (uint64_t)made + 1))
         return;
-    if (made == table->filter_capacity) {
-        uint32_t capacity = made + made / 2;
-        uint16_t *filter = realloc(table->filter, capacity * sizeof *filter);
-        if (!filter)
-            return;
-        memset(filter + made, 0, (capacity - made) * sizeof *filter);
-        table->filter = filter;
-        table->filter_capacity = capacity;
-    }
     table->buckets++;
     if (table->buckets > table->high) {
         table->low = table->high;
@@ -194,16 +206,9 @@ static void join(struct cleave__table *table)
     }
     scatter(table, gone);
     refilter(table, gone - (table->low + 1));
-    table->filter[gone] = 0;
+    *cleave__table_filter(table, gone) = 0;
     cleave__pages_trim(&table->lines, gone);
-    if (table->filter_capacity > 4 * (uint64_t)gone &&
-        table->filter_capacity > CLEAVE__BUCKETS_LEAST) {
-        uint16_t *filter = realloc(table->filter, 2 * (size_t)gone * sizeof *filter);
-        if (filter) {
-            table->filter = filter;
-            table->filter_capacity = 2 * gone;
-        }
-    }
+    cleave__pages_trim(&table->filter, gone);
 }
 
 uint32_t cleave__table_insert(struct cleave__table *table, uint32_t hash,
@@ -217,8 +222,8 @@ uint32_t cleave__table_insert(struct cleave__table *table, uint32_t hash,
         for (int i = 0; i < CLEAVE__LINE_POSTINGS; i++) {
             struct cleave__posting *p = &line->postings[i];
             uint32_t k = kind(p);
-            if (((p->head ^ posting.head) & CLEAVE__HEAD_KEY) || k == CLEAVE__KIND_EMPTY ||
-                k == CLEAVE__KIND_NEXT)
+            if (((p->head ^ posting.head) & CLEAVE__HEAD_KEY) || !is_entry(p) ||
+                k == CLEAVE__KIND_PAIRS || kind(&posting) == CLEAVE__KIND_PAIRS)
                 continue;
             if (k == CLEAVE__KIND_POSTING)
                 same++;
@@ -229,9 +234,9 @@ uint32_t cleave__table_insert(struct cleave__table *table, uint32_t hash,
         }
     }
     append(table, bucket_line(table, bucket), posting);
-    note(table, bucket, hash);
+    *cleave__table_filter(table, bucket) |= filter_bits(&posting, hash);
     table->postings++;
-    if (table->postings > (uint64_t)table->buckets * 11 / 4)
+    if (table->postings > (uint64_t)table->buckets * 10 / 4)
         split(table);
     return same + counts;
 }
@@ -273,6 +278,20 @@ bool cleave__table_remove(struct cleave__table *table, uint32_t hash, uint32_t f
     return true;
 }
 
+struct cleave__posting *cleave__table_pairs(struct cleave__table *table, uint32_t hash)
+{
+    uint32_t head = cleave__table_head(hash, CLEAVE__KIND_PAIRS);
+    for (struct cleave__line *line = bucket_line(table, cleave__table_bucket(table, hash)); line;
+         line = next_line(table, line)) {
+        for (int i = 0; i < CLEAVE__LINE_POSTINGS; i++) {
+            struct cleave__posting *p = &line->postings[i];
+            if (((p->head ^ head) & (CLEAVE__HEAD_KEY | CLEAVE__KIND_MASK)) == 0)
+                return p;
+        }
+    }
+    return NULL;
+}
+
 uint32_t cleave__table_collect(const struct cleave__table *table, uint32_t hash, uint32_t pair,
                                struct cleave__posting *out, uint32_t most)
 {
@@ -282,9 +301,7 @@ uint32_t cleave__table_collect(const struct cleave__table *table, uint32_t hash,
          line; line = cleave__table_next(table, line)) {
         for (int i = 0; i < CLEAVE__LINE_POSTINGS && count < most; i++) {
             const struct cleave__posting *p = &line->postings[i];
-            uint32_t k = kind(p);
-            if (((p->head ^ head) & CLEAVE__HEAD_KEY) == 0 &&
-                (k == CLEAVE__KIND_POSTING || k == CLEAVE__KIND_LIST))
+            if (((p->head ^ head) & CLEAVE__HEAD_KEY) == 0 && is_entry(p))
                 out[count++] = *p;
         }
     }
@@ -294,13 +311,13 @@ uint32_t cleave__table_collect(const struct cleave__table *table, uint32_t hash,
 size_t cleave__table_bytes(const struct cleave__table *table)
 {
     return cleave__pages_bytes(&table->lines) + cleave__pages_bytes(&table->overflow) +
-           table->filter_capacity * sizeof *table->filter;
+           cleave__pages_bytes(&table->filter);
 }
 
 static bool chain_check(const struct cleave__table *table, uint32_t bucket, uint64_t *postings,
                         uint64_t *lines)
 {
-    uint16_t filter = 0;
+    uint64_t filter = 0;
     const struct cleave__line *line = cleave__table_line(table, bucket);
     for (bool head = true; line; head = false) {
         const struct cleave__line *next = cleave__table_next(table, line);
@@ -318,17 +335,17 @@ static bool chain_check(const struct cleave__table *table, uint32_t bucket, uint
                 ended = true;
             else if (ended)
                 return false;
-            if (k != CLEAVE__KIND_POSTING && k != CLEAVE__KIND_LIST)
+            if (!is_entry(p))
                 continue;
             uint32_t hash = hash_of(p, bucket);
             if (cleave__table_bucket(table, hash) != bucket)
                 return false;
-            filter = (uint16_t)(filter | 1u << (hash >> 28));
+            filter |= filter_bits(p, hash);
             ++*postings;
         }
         line = next;
     }
-    return filter == table->filter[bucket];
+    return filter == *cleave__table_filter(table, bucket);
 }
 
 bool cleave__table_check(const struct cleave__table *table)
@@ -336,7 +353,7 @@ bool cleave__table_check(const struct cleave__table *table)
     uint64_t postings = 0, lines = 0, free_lines = 0;
     if (table->high != 2 * table->low + 1 || table->buckets <= table->low ||
         table->buckets > table->high || table->buckets < CLEAVE__BUCKETS_LEAST ||
-        table->buckets > table->filter_capacity || table->buckets > table->lines.capacity)
+        table->buckets > table->filter.capacity || table->buckets > table->lines.capacity)
         return false;
     for (uint32_t i = 0; i < table->buckets; i++) {
         if (!chain_check(table, i, &postings, &lines))

@@ -11,6 +11,9 @@
 #include "base/bytes.h"
 #include "stream/query/space.h"
 
+/* Terms are less than this by two at least. */
+#define CLEAVE__NO_TERM UINT32_MAX
+
 enum { CLEAVE__TERMS_MOST = 4096, CLEAVE__FILTERS_MOST = 16, CLEAVE__FIELDS_MOST = 64 };
 
 /* A number that an object has: a magnitude, a price. `field` is a number as terms are. */
@@ -26,10 +29,11 @@ struct cleave__filter {
 
 /* Arrays are borrowed. */
 struct cleave__object {
-    uint64_t number;  /* of this message, rising in the order of arrival; from 1 */
-    uint64_t id;      /* of the thing that sends; 0: none, so that it enters and leaves nothing */
-    uint64_t time_ms; /* of the stream's clock */
-    double x, y;      /* canonical */
+    uint64_t number;   /* of this message, rising in the order of arrival; from 1 */
+    uint64_t id;       /* of the thing that sends; 0: none, so that it enters and leaves nothing */
+    uint64_t sequence; /* of the thing's objects, from 1; 0: nobody asks */
+    uint64_t time_ms;  /* of the stream's clock */
+    double x, y;       /* canonical */
     uint32_t term_count, measure_count;
     const uint32_t *terms;                  /* rising, each once */
     const struct cleave__measure *measures; /* fields rising, each once */

@@ -7,13 +7,16 @@
  * partition but the first has one parent in the range: the partition to the left of its dominant
  * cell or, on the range's left border, the one below. So the walk meets each partition once, keeps
  * no marks, and its answer is its own queue: O(answer), however many evaluators and cells there
- * are.
+ * are. Partitions are stitched to the next at two corners, so that cells are looked at along the
+ * range's lower and left borders only; the map is 12 bytes a partition and stays in a near cache.
  *
  * Invariants (cleave__agrid_check): partitions are rectangles that tile the grid; a cell's number
- * is that of the partition that has it. An idle evaluator has no cells.
+ * is that of the partition that has it; stitches are what the cells say. An idle evaluator has no
+ * cells.
  *
- * Idea: Tornado's neighbour-based routing (Mahmood et al.), with the clamp of the dominant cell to
- * the range that its published code leaves out, and without its visited array.
+ * Ideas: Tornado's neighbour-based routing (Mahmood et al.), without its visited array; its
+ * published code does not always step on to the dominant cell, and misses partitions
+ * (docs/stream-routing.md). Corner stitching (Ousterhout), half of it.
  *
  * Thread rule: any number of readers, or one writer. */
 #ifndef CLEAVE_STREAM_ROUTE_AGRID_H
@@ -21,13 +24,14 @@
 
 #include <stddef.h>
 
-#include "cleave/status.h"
 #include "model/tiling.h"
+#include "stream/query/space.h"
 
 enum { CLEAVE__EVALUATORS_MOST = 4096 };
 
 struct cleave__agrid_part {
     uint16_t x0, y0, x1, y1; /* both ends included; idle: x0 > x1 */
+    uint16_t up, right;      /* who has (x0, y1 + 1), and (x1 + 1, y0); nobody: UINT16_MAX */
 };
 
 struct cleave__agrid {
@@ -54,10 +58,21 @@ static inline uint32_t cleave__agrid_point(const struct cleave__agrid *agrid, do
 uint32_t cleave__agrid_range(const struct cleave__agrid *agrid, struct cleave__cells range,
                              uint32_t *out);
 
+/* The ranges of cells of a prepared region's boxes; their count, from 1 to
+ * CLEAVE__REGION_BOXES_MOST. They may share cells. */
+uint32_t cleave__region_ranges(const struct cleave__space *space, const struct cleave__grid *grid,
+                               const struct cleave__region *region,
+                               struct cleave__cells ranges[CLEAVE__REGION_BOXES_MOST]);
+/* The least range that has all of these, 1 or more. */
+struct cleave__cells cleave__ranges_hull(const struct cleave__cells *ranges, uint32_t count);
+/* As cleave__agrid_range, of several ranges: each evaluator once. */
+uint32_t cleave__agrid_ranges(const struct cleave__agrid *agrid, const struct cleave__cells *ranges,
+                              uint32_t count, uint32_t *out);
+
 struct cleave__cells cleave__agrid_partition(const struct cleave__agrid *agrid, uint32_t evaluator);
 
 /* Gives cells of one evaluator to another. False, and nothing changes, unless they are the first's,
- * and both have rectangles (or the first none) afterwards. O(cells moved). */
+ * and both have rectangles (or the first none) afterwards. O(cells moved + evaluators). */
 bool cleave__agrid_move(struct cleave__agrid *agrid, uint32_t from, uint32_t to,
                         struct cleave__cells cells);
 

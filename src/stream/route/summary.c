@@ -194,8 +194,11 @@ enum cleave_status cleave__summary_add(struct cleave__summary *summary, uint32_t
     struct known *known = &summary->known[evaluator];
     if (cleave__summary_has(summary, evaluator, term)) {
         struct stamped *slot = &known->slots[slot_of(known, term)];
+        if (stamp > slot->stamp)
+            mark(known, term, true, confirmed);
+        else if (stamp == slot->stamp && confirmed)
+            mark(known, term, true, true);
         slot->stamp = slot->stamp > stamp ? slot->stamp : stamp;
-        mark(known, term, true, confirmed || cleave__summary_confirmed(summary, evaluator, term));
         return CLEAVE_OK;
     }
     bool full = !known->slots || known->count + 1 > known->slot_mask / 4 * 3;
@@ -205,6 +208,15 @@ enum cleave_status cleave__summary_add(struct cleave__summary *summary, uint32_t
     known->count++;
     mark(known, term, true, confirmed);
     return CLEAVE_OK;
+}
+
+void cleave__summary_confirm(struct cleave__summary *summary, uint32_t evaluator, uint32_t term,
+                             uint32_t stamp)
+{
+    struct known *known = &summary->known[evaluator];
+    if (cleave__summary_has(summary, evaluator, term) &&
+        known->slots[slot_of(known, term)].stamp == stamp)
+        mark(known, term, true, true);
 }
 
 bool cleave__summary_remove_older(struct cleave__summary *summary, uint32_t evaluator,
@@ -258,7 +270,7 @@ enum cleave_status cleave__summary_unite(struct cleave__summary *summary, uint32
 {
     for (uint32_t term = cleave__summary_next(summary, from, 0); term != CLEAVE__NO_TERM;
          term = cleave__summary_next(summary, from, term + 1)) {
-        enum cleave_status status = cleave__summary_add(summary, to, term, stamp, true, error);
+        enum cleave_status status = cleave__summary_add(summary, to, term, stamp, false, error);
         if (status)
             return status;
     }

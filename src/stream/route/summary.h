@@ -20,7 +20,6 @@
 #include "stream/query/object.h"
 
 #define CLEAVE__ANY_TERM (UINT32_MAX - 1)
-#define CLEAVE__NO_TERM UINT32_MAX
 
 struct cleave__summary;
 
@@ -39,15 +38,19 @@ uint32_t cleave__summary_stamp(const struct cleave__summary *summary, uint32_t e
 bool cleave__summary_any(const struct cleave__summary *summary, uint32_t evaluator,
                          const uint32_t *terms, uint32_t count);
 
-/* Makes it present. If it is already: the later stamp stays, confirmed stays. A term is not
- * CLEAVE__NO_TERM. CLEAVE_NO_MEMORY leaves everything as it was. */
+/* Makes it present. If it is already: the later stamp stays, with what was confirmed at that stamp.
+ * A term is not CLEAVE__NO_TERM. CLEAVE_NO_MEMORY leaves everything as it was. */
 enum cleave_status cleave__summary_add(struct cleave__summary *summary, uint32_t evaluator,
                                        uint32_t term, uint32_t stamp, bool confirmed,
                                        struct cleave_error *error);
+/* Every router has it by now, with this stamp or a later one: confirmed, if that is its stamp. */
+void cleave__summary_confirm(struct cleave__summary *summary, uint32_t evaluator, uint32_t term,
+                             uint32_t stamp);
 /* Removes it if it is present with an earlier stamp; whether it did. */
 bool cleave__summary_remove_older(struct cleave__summary *summary, uint32_t evaluator,
                                   uint32_t term, uint32_t stamp);
-/* Adds all that `from` has to `to`, confirmed. CLEAVE_NO_MEMORY: some have been added. O(terms) */
+/* Adds all that `from` has to `to`, not confirmed. CLEAVE_NO_MEMORY: some have been added. O(terms)
+ */
 enum cleave_status cleave__summary_unite(struct cleave__summary *summary, uint32_t to,
                                          uint32_t from, uint32_t stamp, struct cleave_error *error);
 void cleave__summary_clear(struct cleave__summary *summary, uint32_t evaluator);
