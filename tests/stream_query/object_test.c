@@ -44,6 +44,7 @@ static void draw(struct property_source *source, struct drawn *d)
     struct cleave__query *q = &d->query;
     o->number = property_draw(source, UINT64_MAX);
     o->id = property_draw(source, UINT64_MAX);
+    o->sequence = property_draw(source, UINT64_MAX);
     o->time_ms = property_draw(source, 4);
     o->x = (double)property_draw(source, 5);
     o->y = (double)property_draw(source, 5);
@@ -101,9 +102,9 @@ static bool as_written_out(struct property_source *source, void *context)
 
 static bool same_object(const struct cleave__object *a, const struct cleave__object *b)
 {
-    bool same = a->number == b->number && a->id == b->id && a->time_ms == b->time_ms &&
-                a->x == b->x && a->y == b->y && a->term_count == b->term_count &&
-                a->measure_count == b->measure_count;
+    bool same = a->number == b->number && a->id == b->id && a->sequence == b->sequence &&
+                a->time_ms == b->time_ms && a->x == b->x && a->y == b->y &&
+                a->term_count == b->term_count && a->measure_count == b->measure_count;
     for (uint32_t i = 0; same && i < a->term_count; i++)
         same = a->terms[i] == b->terms[i];
     for (uint32_t i = 0; same && i < a->measure_count; i++)
