@@ -95,7 +95,7 @@ static bool get_terms(struct cleave_reader *reader, struct cleave_arena *arena,
     for (uint32_t i = 0; i < n; i++) {
         uint32_t step = cleave__get_count(reader, UINT32_MAX);
         term += step;
-        if ((i && step == 0) || term > UINT32_MAX)
+        if ((i && step == 0) || term >= UINT32_MAX) /* the last number is no term */
             reader->failed = true;
         out[i] = (uint32_t)term;
     }
