@@ -1,7 +1,8 @@
-/* How fast standing queries are matched, on one core: the index, and beside it Tornado's grid, on the
- * workload of the published comparisons (64 hot spots, a Zipf(1) vocabulary of 100,000, 8 words an
- * object; a query is a rectangle of side 100 in a space of 10,000 x 10,000 where an object might be,
- * with 3 of its words, CONTAINS); half of the queries OVERLAPS; and pure geofences, without words.
+/* How fast standing queries are matched, on one core: the index, and beside it Tornado's grid, on
+ * the workload of the published comparisons (64 hot spots, a Zipf(1) vocabulary of 100,000, 8 words
+ * an object; a query is a rectangle of side 100 in a space of 10,000 x 10,000 where an object might
+ * be, with 3 of its words, CONTAINS); half of the queries OVERLAPS; and pure geofences, without
+ * words.
  *
  * usage: bench/stream_index                     the table of docs/stream-index.md, with its bounds
  *        bench/stream_index --queries N,N,...   only these, of --engine index|cells|scan,
@@ -198,7 +199,7 @@ static uint32_t report(const struct workload *work, unsigned runs)
         double bound, contains;
         bool bare, peer;
     } rows[] = {
-        {"keywords", 100000, 10e6, 1, false, true}, {"keywords", 1000000, 3.5e6, 1, false, true},
+        {"keywords", 100000, 10e6, 1, false, true},  {"keywords", 1000000, 3.5e6, 1, false, true},
         {"keywords", 5000000, 1e6, 1, false, false}, {"mixed", 100000, 0, 0.5, false, true},
         {"mixed", 1000000, 0, 0.5, false, true},     {"geofences", 100000, 0, 1, true, true},
         {"geofences", 1000000, 0, 1, true, true},
@@ -212,8 +213,8 @@ static uint32_t report(const struct workload *work, unsigned runs)
         if (rows[i].bare)
             mine.options.keywords = 0;
         wrong += run(rows[i].name, &cleave__matcher_index, &mine, rows[i].queries, runs,
-                     work->object_count / (rows[i].queries > 1000000 ? 10 : 40) + 1,
-                     rows[i].bound, &ours);
+                     work->object_count / (rows[i].queries > 1000000 ? 10 : 40) + 1, rows[i].bound,
+                     &ours);
         if (!rows[i].peer)
             continue;
         mine.object_count = work->object_count / (rows[i].queries > 100000 ? 50 : 10) + 1;

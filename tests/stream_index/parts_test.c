@@ -1,5 +1,5 @@
-/* The parts of the index by themselves: chunks, the table against a model, long lists, the pyramid's
- * promise; and a posting in a chain beside a list whose hash is the same. */
+/* The parts of the index by themselves: chunks, the table against a model, long lists, the
+ * pyramid's promise; and a posting in a chain beside a list whose hash is the same. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -64,10 +64,9 @@ static bool table_agrees(struct property_source *source, void *context)
                 right = right && cleave__table_insert(&table, hash, posting) == same;
             } else if (!adding && live) {
                 uint32_t k = (uint32_t)property_draw(source, live);
-                right = cleave__table_remove(&table, model[k].hash, model[k].flags,
-                                             model[k].slot) &&
-                        !cleave__table_remove(&table, model[k].hash, model[k].flags,
-                                              model[k].slot);
+                right =
+                    cleave__table_remove(&table, model[k].hash, model[k].flags, model[k].slot) &&
+                    !cleave__table_remove(&table, model[k].hash, model[k].flags, model[k].slot);
                 model[k] = model[--live];
             }
         }
@@ -125,8 +124,10 @@ static bool parts_cover(struct property_source *source, void *context)
     const struct cleave__space *space = property_draw(source, 2) ? &cleave__globe : &plane;
     struct cleave__pyramid pyramid = cleave__pyramid_make(space);
     bool globe = space->kind == CLEAVE__GLOBE;
-    double x = globe ? (double)property_between(source, -180, 180) : (double)property_between(source, -50, 1100);
-    double y = globe ? (double)property_between(source, -90, 90) : (double)property_between(source, -10, 70);
+    double x = globe ? (double)property_between(source, -180, 180)
+                     : (double)property_between(source, -50, 1100);
+    double y = globe ? (double)property_between(source, -90, 90)
+                     : (double)property_between(source, -10, 70);
     double width = (double)property_draw(source, 400) / (1 << property_draw(source, 20));
     double height = (double)property_draw(source, 200) / (1 << property_draw(source, 20));
     struct cleave__region region = {.kind = CLEAVE__RECTANGLE, .x0 = x, .y0 = y, .x1 = x + width};
@@ -201,8 +202,8 @@ static void test_list_and_chain(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pages), cmocka_unit_test(test_table),
-        cmocka_unit_test(test_list),  cmocka_unit_test(test_pyramid),
+        cmocka_unit_test(test_pages),          cmocka_unit_test(test_table),
+        cmocka_unit_test(test_list),           cmocka_unit_test(test_pyramid),
         cmocka_unit_test(test_list_and_chain),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

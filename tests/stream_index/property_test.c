@@ -16,7 +16,7 @@
 
 struct subject {
     const struct cleave__matcher_ops *ops;
-    uint32_t hash_mask; /* of the index; 0: all */
+    uint32_t hash_mask;   /* of the index; 0: all */
     uint32_t steps, adds; /* of ten steps, about `adds` add */
 };
 
@@ -125,10 +125,10 @@ static bool agrees(struct property_source *source, void *context)
     struct cleave_arena arena = {0};
     memset(&pair, 0, sizeof pair);
     pair.ops = subject->ops;
-    bool right = cleave__matcher_scan.create(&options, &pair.scan, NULL) == CLEAVE_OK &&
-                 (subject->hash_mask
-                      ? cleave__index_create(&options, subject->hash_mask, &pair.self, NULL)
-                      : subject->ops->create(&options, &pair.self, NULL)) == CLEAVE_OK;
+    bool right =
+        cleave__matcher_scan.create(&options, &pair.scan, NULL) == CLEAVE_OK &&
+        (subject->hash_mask ? cleave__index_create(&options, subject->hash_mask, &pair.self, NULL)
+                            : subject->ops->create(&options, &pair.self, NULL)) == CLEAVE_OK;
     uint32_t steps = (uint32_t)property_draw(source, subject->steps);
     for (uint32_t step = 0; step < steps && right; step++) {
         uint32_t what = (uint32_t)property_draw(source, 10);

@@ -38,7 +38,8 @@ static double random_coordinate(struct property_source *source, const struct ran
                                 double low, double high)
 {
     if (world->places)
-        return low + (high - low) * (double)property_draw(source, world->places + 1) / world->places;
+        return low +
+               (high - low) * (double)property_draw(source, world->places + 1) / world->places;
     /* Now and then outside the bounds of the grid. */
     double share = (double)property_draw(source, 100001) / 100000;
     bool outside = world->space.kind == CLEAVE__PLANE && property_draw(source, 16) == 15;
@@ -76,9 +77,8 @@ struct cleave__query random_query(struct property_source *source, const struct r
         struct cleave__filter *filters =
             cleave__arena_array(arena, query.filter_count, sizeof *filters);
         for (uint32_t i = 0; i < query.filter_count; i++)
-            filters[i] =
-                (struct cleave__filter){(uint32_t)property_draw(source, 3), 0,
-                                        (double)property_draw(source, 10)};
+            filters[i] = (struct cleave__filter){(uint32_t)property_draw(source, 3), 0,
+                                                 (double)property_draw(source, 10)};
         query.filters = filters;
     }
     return query;
@@ -94,8 +94,7 @@ struct cleave__object random_object(struct property_source *source,
     if (!cleave__space_point(&world->space, &object.x, &object.y))
         abort();
     object.time_ms = property_draw(source, 10);
-    object.terms =
-        random_terms(source, world, arena, world->most_terms * 2, &object.term_count);
+    object.terms = random_terms(source, world, arena, world->most_terms * 2, &object.term_count);
     if (world->filters) {
         struct cleave__measure *measures = cleave__arena_array(arena, 2, sizeof *measures);
         measures[0] = (struct cleave__measure){0, (double)property_draw(source, 10)};

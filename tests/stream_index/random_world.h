@@ -8,10 +8,10 @@
 /* What a case is like, drawn once. */
 struct random_world {
     struct cleave__space space;
-    uint32_t vocabulary;  /* of terms */
-    uint32_t stride;      /* between terms' numbers */
-    uint32_t most_terms;  /* of a query, and twice as many of an object */
-    uint32_t places;      /* distinct coordinates a side; 0: any */
+    uint32_t vocabulary; /* of terms */
+    uint32_t stride;     /* between terms' numbers */
+    uint32_t most_terms; /* of a query, and twice as many of an object */
+    uint32_t places;     /* distinct coordinates a side; 0: any */
     bool filters, ends, circles;
 };
 

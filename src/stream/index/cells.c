@@ -2,8 +2,8 @@
  *
  * A query lies in every cell that its boxes meet: CONTAINS in the list of its rarest term there,
  * OVERLAPS in the lists of all its terms, one without terms in a list of its own. An object reads
- * the lists of its terms in its cell and tests each query by the definition; a query that was tested
- * for it already is not again (a stamp). The grid is the paper's default, 64 x 64. */
+ * the lists of its terms in its cell and tests each query by the definition; a query that was
+ * tested for it already is not again (a stamp). The grid is the paper's default, 64 x 64. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +20,8 @@ enum { SIDE = 64 };
 struct cell_query {
     struct cleave__query query; /* id 0: a free slot */
     void *arrays;
-    uint32_t posted;  /* the term of a CONTAINS query */
-    uint64_t stamp;   /* of the object that it was last tested for */
+    uint32_t posted; /* the term of a CONTAINS query */
+    uint64_t stamp;  /* of the object that it was last tested for */
 };
 
 /* A list of slots; lists whose key has the same hash are chained. */
@@ -37,7 +37,7 @@ struct cells {
     CLEAVE_VECTOR(struct cell_query) queries;
     CLEAVE_VECTOR(uint32_t) free_slots; /* room for every slot */
     CLEAVE_VECTOR(struct cell_list) lists;
-    uint32_t *heads; /* of chains */
+    uint32_t *heads;   /* of chains */
     size_t head_count; /* a power of two, or 0 */
     struct cleave__rarity rarity;
     uint64_t stamp;
@@ -255,8 +255,7 @@ static enum cleave_status match(void *self, const struct cleave__object *objects
         cells->stamp++;
         if (cells->stamp % CLEAVE__LEARN_EVERY == 1)
             cleave__rarity_see(&cells->rarity, object);
-        bool room =
-            match_list(cells, find(cells, cell | CLEAVE__NO_TERM), object, i, out, &tested);
+        bool room = match_list(cells, find(cells, cell | CLEAVE__NO_TERM), object, i, out, &tested);
         for (uint32_t t = 0; t < object->term_count && room; t++)
             room = match_list(cells, find(cells, cell | object->terms[t]), object, i, out, &tested);
         if (!room) {

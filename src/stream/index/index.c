@@ -65,15 +65,14 @@ void cleave__levels_count(const struct cleave__index *index, struct cleave__leve
     its->mask = its->used[used] ? its->mask | 1u << used : its->mask & ~(1u << used);
 }
 
-/* The level for a query: that which suits it, or, if few are like it, a coarser one that many are on:
- * every level in use costs every object a look for each of its terms. A cell k levels up is 4^k as
- * large: few are those that make its lists no more than a quarter longer. */
+/* The level for a query: that which suits it, or, if few are like it, a coarser one that many are
+ * on: every level in use costs every object a look for each of its terms. A cell k levels up is 4^k
+ * as large: few are those that make its lists no more than a quarter longer. */
 static uint32_t choose_level(const struct cleave__index *index, const struct cleave__query *query)
 {
     enum { HIGHEST = 3 };
     const struct cleave__levels *its = &index->levels[query->term_count > 0];
-    uint32_t suits =
-        cleave__pyramid_level(&index->pyramid, &query->region, query->term_count > 0);
+    uint32_t suits = cleave__pyramid_level(&index->pyramid, &query->region, query->term_count > 0);
     for (uint32_t k = 1; k <= HIGHEST && k <= suits; k++) {
         if (((uint64_t)its->suited[suits] + 1) << (2 * k + 2) < its->used[suits - k])
             return suits - k;
@@ -108,8 +107,7 @@ static enum cleave_status add(void *self, const struct cleave__query *query, uin
                                 CLEAVE__SLOT_MASK + 1);
     uint32_t at = fresh ? index->slot_count : index->free_slot;
     if (!cleave__pages_reserve(&index->records, (uint64_t)at + 1) ||
-        (query->end_ms != CLEAVE__NEVER &&
-         !cleave__pages_reserve(&index->ends, (uint64_t)at + 1)))
+        (query->end_ms != CLEAVE__NEVER && !cleave__pages_reserve(&index->ends, (uint64_t)at + 1)))
         goto no_memory;
 
     uint32_t level = choose_level(index, query), first, second;

@@ -8,11 +8,12 @@
  *   CLEAVE__NO_TERM          if it has none
  *
  * A key's postings lie in the chain of a bucket (table.h) while they are few. When CLEAVE__PAIRED
- * of one hash are there, those of CONTAINS queries with a second term move to the keys (level, cell,
- * term, second term), and a posting of kind PAIRS stays to tell so; those that come later go there
- * at once. When CLEAVE__LONG of other postings are there, or of one pair, they move to a list
+ * of one hash are there, those of CONTAINS queries with a second term move to the keys (level,
+ * cell, term, second term), and a posting of kind PAIRS stays to tell so; those that come later go
+ * there at once. When CLEAVE__LONG of other postings are there, or of one pair, they move to a list
  * (list.h), and a posting of kind LIST stays. Both only make things faster: where memory for it is
- * out, a posting stays where it was; it is looked for in the list, in the chain, and under its pair.
+ * out, a posting stays where it was; it is looked for in the list, in the chain, and under its
+ * pair.
  *
  * An object has a query once although a query has many postings: it looks into one cell a level;
  * postings of a list have their exact key; of a chain a candidate is verified against the record,
@@ -49,8 +50,8 @@ struct cleave__index {
         uint32_t used[CLEAVE__LEVELS];   /* queries that are on it */
         uint32_t mask;                   /* levels that are used */
     } levels[2];                         /* of queries without terms, and with */
-    size_t more_bytes;  /* of records */
-    uint32_t hash_mask; /* ~0; a test makes hashes collide */
+    size_t more_bytes;                   /* of records */
+    uint32_t hash_mask;                  /* ~0; a test makes hashes collide */
     bool has_avx2;
 };
 
@@ -98,7 +99,8 @@ struct cleave__key {
     uint32_t level, column, row, term, second; /* second: CLEAVE__NO_TERM, not a pair */
 };
 
-/* As the table's `create`; hashes are ANDed with `hash_mask`, so that a test can make them equal. */
+/* As the table's `create`; hashes are ANDed with `hash_mask`, so that a test can make them equal.
+ */
 enum cleave_status cleave__index_create(const struct cleave__matcher_options *options,
                                         uint32_t hash_mask, void **self,
                                         struct cleave_error *error);

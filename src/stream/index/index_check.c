@@ -10,8 +10,7 @@ static bool is_under(const struct cleave__index *index, const struct cleave__key
 {
     struct cleave__item item;
     uint32_t list = cleave__index_find_list(index, key);
-    if (list != CLEAVE__NO_LIST &&
-        cleave__list_find(cleave__index_list(index, list), slot, &item))
+    if (list != CLEAVE__NO_LIST && cleave__list_find(cleave__index_list(index, list), slot, &item))
         return memcmp(item.box, part->box, sizeof item.box) == 0;
     uint32_t hash = cleave__index_hash(index, key);
     uint32_t pair = key->second == CLEAVE__NO_TERM ? 0 : CLEAVE__HEAD_PAIR;

@@ -194,7 +194,7 @@ bool cleave__list_check(const struct cleave__list *list)
         for (uint32_t i = 0; i < full * CLEAVE__BLOCK; i++) {
             struct cleave__item item = get(its, i);
             if (i >= its->count ? memcmp(&item, &nowhere, sizeof item) != 0
-                                    : segment_of(list, item.slot & CLEAVE__SLOT_MASK) != s)
+                                : segment_of(list, item.slot & CLEAVE__SLOT_MASK) != s)
                 return false;
         }
     }

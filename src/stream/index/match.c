@@ -3,10 +3,9 @@
  *
  *   probe    hashes of every term of every object in its cells; what the filter lets through is a
  *            *hit*
- *   scan     a hit's chain: a posting whose tag, box and signature agree is a *candidate*; a list is
- *            put down for later; a PAIRS posting has the term's pairs with the other terms probed
- *   lists    boxes and signatures by sixteens; most are decided here
- *   verify   candidates against their records
+ *   scan     a hit's chain: a posting whose tag, box and signature agree is a *candidate*; a list
+ * is put down for later; a PAIRS posting has the term's pairs with the other terms probed lists
+ * boxes and signatures by sixteens; most are decided here verify   candidates against their records
  *
  * The stages work off buffers of fixed size, one that is full at once; so matches of a group may
  * come in any order, and at its end they are put into that of the objects. What the stages decide:
@@ -179,9 +178,9 @@ static inline void inside(const struct cleave__block *block, uint8_t x, uint8_t 
         *at_all |= (uint32_t)(x >= block->x0[i] && x <= block->x1[i] && y >= block->y0[i] &&
                               y <= block->y1[i])
                    << i;
-        *strictly |= (uint32_t)(x > block->x0[i] && x < block->x1[i] && y > block->y0[i] &&
-                                y < block->y1[i])
-                     << i;
+        *strictly |=
+            (uint32_t)(x > block->x0[i] && x < block->x1[i] && y > block->y0[i] && y < block->y1[i])
+            << i;
     }
 #endif
 }
@@ -294,7 +293,8 @@ static void scan_line(struct match *m, const struct hit *hit)
 static inline __attribute__((always_inline)) void hash_all(struct probes *p,
                                                            const struct cleave__index *index)
 {
-    uint32_t mask = index->hash_mask, count = (p->count + 7) & ~7u; /* past the end it is harmless */
+    uint32_t mask = index->hash_mask,
+             count = (p->count + 7) & ~7u; /* past the end it is harmless */
     uint32_t buckets = index->table.buckets, low = index->table.low, high = index->table.high;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t hash = cleave__key_hash(p->base[i], p->last[i]) & mask;
@@ -399,9 +399,9 @@ static void probe_object(struct match *m, uint32_t i)
     uint64_t bits = 0;
     for (uint32_t k = 0; k < object->term_count; k++)
         bits |= cleave__term_bit(object->terms[k]);
-    *staged = (struct staged){cleave__place_x(&index->pyramid, object->x),
-                              cleave__place_y(&index->pyramid, object->y), bits,
-                              cleave__fold(bits)};
+    *staged =
+        (struct staged){cleave__place_x(&index->pyramid, object->x),
+                        cleave__place_y(&index->pyramid, object->y), bits, cleave__fold(bits)};
     uint32_t worded = object->term_count ? index->levels[1].mask : 0;
     uint32_t bare = index->levels[0].mask;
     for (uint32_t levels = worded | bare; levels; levels &= levels - 1) {

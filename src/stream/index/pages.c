@@ -14,9 +14,8 @@ struct cleave__pages cleave__pages_make(uint32_t element_bytes)
     assert(element_bytes && element_bytes <= FIRST_BYTES &&
            (element_bytes & (element_bytes - 1)) == 0);
     uint32_t in_chunk = CLEAVE__CHUNK_BYTES / element_bytes;
-    return (struct cleave__pages){.shift = (uint32_t)__builtin_ctz(in_chunk),
-                                  .mask = in_chunk - 1,
-                                  .element = element_bytes};
+    return (struct cleave__pages){
+        .shift = (uint32_t)__builtin_ctz(in_chunk), .mask = in_chunk - 1, .element = element_bytes};
 }
 
 void cleave__pages_free(struct cleave__pages *pages)
@@ -95,6 +94,8 @@ bool cleave__pages_reserve(struct cleave__pages *pages, uint64_t count)
 void cleave__pages_trim(struct cleave__pages *pages, uint64_t count)
 {
     uint64_t in_chunk = (uint64_t)pages->mask + 1;
+    if (count == 0)
+        cleave__pages_free(pages);
     while (pages->chunk_count > 1 && (pages->chunk_count - 1) * in_chunk >= count) {
         free(pages->chunks[--pages->chunk_count]);
         pages->capacity -= in_chunk;

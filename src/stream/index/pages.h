@@ -15,9 +15,9 @@ enum { CLEAVE__CHUNK_BYTES = 1 << 21 };
 struct cleave__pages {
     char **chunks;
     uint32_t chunk_count, chunk_capacity;
-    uint32_t shift;   /* 2^shift elements lie in a chunk */
-    uint32_t mask;    /* 2^shift - 1 */
-    uint32_t element; /* bytes */
+    uint32_t shift;    /* 2^shift elements lie in a chunk */
+    uint32_t mask;     /* 2^shift - 1 */
+    uint32_t element;  /* bytes */
     uint64_t capacity; /* elements there is room for */
 };
 
@@ -26,7 +26,8 @@ struct cleave__pages cleave__pages_make(uint32_t element_bytes);
 void cleave__pages_free(struct cleave__pages *pages);
 /* False: no memory, nothing has changed. */
 bool cleave__pages_reserve(struct cleave__pages *pages, uint64_t count);
-/* Gives back whole chunks past `count` elements; those below keep their place. */
+/* Gives back whole chunks past `count` elements, but the first only if that is 0; those below keep
+ * their place. */
 void cleave__pages_trim(struct cleave__pages *pages, uint64_t count);
 size_t cleave__pages_bytes(const struct cleave__pages *pages);
 

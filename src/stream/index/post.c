@@ -1,4 +1,5 @@
-/* Postings come and go: which keys a query has, and where the posting of a key lies; see index.h. */
+/* Postings come and go: which keys a query has, and where the posting of a key lies; see index.h.
+ */
 #include <assert.h>
 #include <string.h>
 
@@ -9,9 +10,8 @@ uint32_t cleave__index_hash(const struct cleave__index *index, const struct clea
     uint32_t hash =
         cleave__key_hash(cleave__cell_hash(key->level, key->column, key->row), key->term);
     hash &= index->hash_mask;
-    return key->second == CLEAVE__NO_TERM
-               ? hash
-               : cleave__key_hash(hash, key->second) & index->hash_mask;
+    return key->second == CLEAVE__NO_TERM ? hash
+                                          : cleave__key_hash(hash, key->second) & index->hash_mask;
 }
 
 static bool has_key(const struct cleave__list *list, const struct cleave__key *key)
@@ -53,8 +53,7 @@ struct post {
 static struct cleave__item item_of(const struct post *post)
 {
     struct cleave__item item = {.signature = post->signature,
-                                .slot = post->slot |
-                                        (post->overlaps ? CLEAVE__SLOT_OVERLAPS : 0) |
+                                .slot = post->slot | (post->overlaps ? CLEAVE__SLOT_OVERLAPS : 0) |
                                         (post->exact ? CLEAVE__SLOT_EXACT : 0)};
     memcpy(item.box, post->box, sizeof item.box);
     return item;
@@ -284,8 +283,8 @@ static void pair_up(struct cleave__index *index, uint32_t hash)
 {
     struct cleave__posting found[4 * CLEAVE__LONG];
     uint32_t moving = 0;
-    uint32_t count = cleave__table_collect(&index->table, hash, 0, found,
-                                           sizeof found / sizeof *found);
+    uint32_t count =
+        cleave__table_collect(&index->table, hash, 0, found, sizeof found / sizeof *found);
     for (uint32_t i = 0; i < count; i++) {
         if ((found[i].head & CLEAVE__KIND_MASK) == CLEAVE__KIND_POSTING &&
             !(found[i].head & CLEAVE__HEAD_TWIN) &&
@@ -294,8 +293,7 @@ static void pair_up(struct cleave__index *index, uint32_t hash)
     }
     if (2 * moving < CLEAVE__PAIRED || !cleave__table_reserve(&index->table))
         return;
-    cleave__table_insert(&index->table, hash,
-                         (struct cleave__posting){.head = CLEAVE__KIND_PAIRS});
+    cleave__table_insert(&index->table, hash, (struct cleave__posting){.head = CLEAVE__KIND_PAIRS});
     for (uint32_t i = 0; i < moving; i++) {
         uint32_t slot = found[i].slot;
         uint32_t second = cleave__record_second(cleave__index_record(index, slot));
@@ -386,8 +384,8 @@ void cleave__index_foresee(const struct cleave__index *index, const struct cleav
     for (uint32_t i = 0; i < count; i++) {
         uint32_t cell = cleave__cell_hash(level, parts[i].column, parts[i].row);
         for (uint32_t t = 0; t < term_count && asked < MOST; t++, asked++) {
-            uint32_t bucket = cleave__table_bucket(
-                &index->table, cleave__key_hash(cell, terms[t]) & index->hash_mask);
+            uint32_t bucket = cleave__table_bucket(&index->table, cleave__key_hash(cell, terms[t]) &
+                                                                      index->hash_mask);
             __builtin_prefetch(cleave__table_line(&index->table, bucket), 1);
             __builtin_prefetch(cleave__table_filter(&index->table, bucket), 1);
         }

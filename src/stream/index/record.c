@@ -98,8 +98,7 @@ void cleave__record_query(const struct cleave__record *record, struct cleave__qu
         .subscriber = record->subscriber,
         .end_ms = CLEAVE__NEVER,
         .region = region_of(record),
-        .predicate =
-            record->head & CLEAVE__RECORD_CONTAINS ? CLEAVE__CONTAINS : CLEAVE__OVERLAPS,
+        .predicate = record->head & CLEAVE__RECORD_CONTAINS ? CLEAVE__CONTAINS : CLEAVE__OVERLAPS,
         .events = record->head >> CLEAVE__RECORD_EVENTS_SHIFT & 15,
         .term_count = cleave__record_term_count(record),
         .terms = cleave__record_terms(record),

@@ -89,7 +89,6 @@ static void give_overflow(struct cleave__table *table, uint32_t at)
             memset(cleave__pages_at(&table->overflow, i), 0, sizeof *line);
         table->overflow_free = NONE;
         table->overflow_used = table->overflow_free_count = 0;
-        cleave__pages_trim(&table->overflow, 0);
     }
 }
 
@@ -162,8 +161,8 @@ static void scatter(struct cleave__table *table, uint32_t bucket)
         for (int i = 0; i < CLEAVE__LINE_POSTINGS; i++) {
             struct cleave__posting *p = &line.postings[i];
             if (kind(p) != CLEAVE__KIND_EMPTY)
-                append(table,
-                       bucket_line(table, cleave__table_bucket(table, hash_of(p, bucket))), *p);
+                append(table, bucket_line(table, cleave__table_bucket(table, hash_of(p, bucket))),
+                       *p);
         }
         if (next == NONE)
             return;
@@ -250,8 +249,7 @@ bool cleave__table_remove(struct cleave__table *table, uint32_t hash, uint32_t f
     for (;;) {
         for (int i = 0; i < CLEAVE__LINE_POSTINGS && !found; i++) {
             struct cleave__posting *p = &line->postings[i];
-            if (((p->head ^ head) & (CLEAVE__HEAD_KEY | CLEAVE__KIND_MASK)) == 0 &&
-                p->slot == slot)
+            if (((p->head ^ head) & (CLEAVE__HEAD_KEY | CLEAVE__KIND_MASK)) == 0 && p->slot == slot)
                 found = p;
         }
         struct cleave__line *next = next_line(table, line);
@@ -276,6 +274,8 @@ bool cleave__table_remove(struct cleave__table *table, uint32_t hash, uint32_t f
     refilter(table, bucket);
     if (table->buckets > CLEAVE__BUCKETS_LEAST && table->postings < table->buckets)
         join(table);
+    if (table->overflow_used == 0)
+        cleave__pages_trim(&table->overflow, 1); /* the room that was reserved stays */
     return true;
 }
 

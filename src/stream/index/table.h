@@ -9,9 +9,9 @@
  * next bucket in turn is split in two by one more bit of the hash. No stall; the load stays even.
  * Shrinking is the same backwards.
  *
- * Before a bucket is read, its *filter* is: 64 bits a bucket, always exact. A posting sets, from the
- * top six bits of its hash, a bit for each of the 4 x 4 parts of its cell that its box meets; an
- * object asks for the bit of the part that it is in. So the filter knows places four times finer
+ * Before a bucket is read, its *filter* is: 64 bits a bucket, always exact. A posting sets, from
+ * the top six bits of its hash, a bit for each of the 4 x 4 parts of its cell that its box meets;
+ * an object asks for the bit of the part that it is in. So the filter knows places four times finer
  * than keys do, and turns away most keys that are there but not near, besides those that are not.
  *
  * Invariants: places of a chain are filled from the front, no overflow line is empty; a posting
@@ -28,7 +28,8 @@ enum {
     CLEAVE__KIND_POSTING = 1,
     CLEAVE__KIND_LIST = 2, /* `slot` is a list's number: the key has many postings, elsewhere */
     CLEAVE__KIND_NEXT = 3, /* `slot` is an overflow line's */
-    CLEAVE__KIND_PAIRS = 4, /* `slot` postings of this hash lie under pairs; see cleave__pairs_bits */
+    CLEAVE__KIND_PAIRS =
+        4, /* `slot` postings of this hash lie under pairs; see cleave__pairs_bits */
     CLEAVE__HEAD_PAIR = 8, /* the key is a pair */
     CLEAVE__HEAD_TWIN = 16 /* the same slot is, or may be, in this chain again with this tag; or
                               a list with it is there */
@@ -69,7 +70,8 @@ void cleave__table_free(struct cleave__table *table);
 
 static inline uint32_t cleave__table_bucket(const struct cleave__table *table, uint32_t hash)
 {
-    uint32_t at = hash & table->high; /* without a branch: it would be guessed wrong half the time */
+    uint32_t at =
+        hash & table->high; /* without a branch: it would be guessed wrong half the time */
     return at & (table->low | (0u - (uint32_t)(at < table->buckets)));
 }
 /* Which of the 4 x 4 parts of a cell has a place in it, in 256ths. */
