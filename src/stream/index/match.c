@@ -16,7 +16,7 @@
 
 #include "stream/index/index.h"
 
-enum { GROUP = 64, PROBES = 1024, CANDIDATES = 512, LISTS = 256 };
+enum { GROUP = 32, PROBES = 512, CANDIDATES = 512, LISTS = 256 };
 
 /* What is looked for: each part together, so that hashing is done by vectors. */
 struct probes {
