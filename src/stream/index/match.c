@@ -16,7 +16,7 @@
 
 #include "stream/index/index.h"
 
-enum { GROUP = 32, PROBES = 512, CANDIDATES = 512, LISTS = 256 };
+enum { GROUP = 32, PROBES = 512, CANDIDATES = 512, LISTS = 256, BLOCKS_AHEAD = 4 };
 
 /* What is looked for: each part together, so that hashing is done by vectors. */
 struct probes {
@@ -192,7 +192,7 @@ static void scan_block(struct match *m, const struct cleave__block *block, struc
     inside(block, x, y, &at_all, &strictly);
     for (uint32_t left = at_all; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(left), slot = block->slot[i];
-        uint32_t wants = block->signature[i];
+        uint32_t wants = key.term == CLEAVE__NO_TERM ? 0 : block->signature[i];
         bool overlaps = slot & CLEAVE__SLOT_OVERLAPS;
         if (!overlaps && wants & ~signature)
             continue;
@@ -229,8 +229,14 @@ static void scan_list(struct match *m, const struct list_hit *hit)
         uint32_t blocks = (segment->count + CLEAVE__BLOCK - 1) / CLEAVE__BLOCK;
         if (s + 1 < list->segment_count)
             __builtin_prefetch(cleave__list_segment(list, s + 1)->blocks);
-        for (uint32_t b = 0; b < blocks && room_for_block(m); b++)
+        for (uint32_t b = 0; b < blocks && room_for_block(m); b++) {
+            const char *ahead =
+                (const char *)&segment->blocks[b + BLOCKS_AHEAD < blocks ? b + BLOCKS_AHEAD : b];
+            __builtin_prefetch(ahead);
+            __builtin_prefetch(ahead + 64);
+            __builtin_prefetch(ahead + 128);
             scan_block(m, &segment->blocks[b], key, x, y, staged->signature);
+        }
     }
 }
 
