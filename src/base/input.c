@@ -497,6 +497,12 @@ uint64_t cleave__input_bytes(const struct cleave_input *input)
     return input->unpacked_bytes - (input->end - input->at);
 }
 
+int cleave__input_waits(const struct cleave_input *input)
+{
+    bool at_hand = input->stream_ended || input->file_ended || input->packed_at < input->packed_end;
+    return at_hand ? -1 : input->descriptor;
+}
+
 void cleave__input_close(struct cleave_input *input)
 {
     if (!input)

@@ -29,6 +29,9 @@ enum cleave_status cleave__input_slurp(const char *path, size_t limit, char **ou
 uint64_t cleave__input_line_number(const struct cleave_input *input); /* of the last line, from 1 */
 uint64_t cleave__input_packed_bytes(const struct cleave_input *input); /* consumed from the file */
 uint64_t cleave__input_bytes(const struct cleave_input *input); /* unpacked, given out or skipped */
+/* The descriptor that the next _read will wait for, so that a caller can poll it first; -1 when
+ * there are bytes at hand, or the end. */
+int cleave__input_waits(const struct cleave_input *input);
 void cleave__input_close(struct cleave_input *input);
 
 #endif

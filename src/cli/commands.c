@@ -30,9 +30,17 @@ static const struct cleave_command graph[] = {
     {0},
 };
 
+static const struct cleave_command stream[] = {
+    {"generate", "made-up objects or queries as a file", cleave__command_stream_generate, NULL},
+    {"run", "routers and evaluators at work on a stream", cleave__command_stream_run, NULL},
+    {"match", "objects against standing queries, in a pipe", cleave__command_stream_match, NULL},
+    {0},
+};
+
 const struct cleave_command cleave__commands[] = {
     {"tables", "shard a database by its query log", NULL, tables},
     {"graph", "shard a graph by its queries", NULL, graph},
+    {"stream", "match a stream of objects with standing queries", NULL, stream},
     {"partition", "divide a hypergraph into balanced blocks", cleave__command_partition, NULL},
     {"cache", "eviction policies on a trace of requests", cleave__command_cache, NULL},
     {0},

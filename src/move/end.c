@@ -39,6 +39,10 @@ bool cleave__move_end_check(const struct cleave__move_end *end)
         if (end->pieces.data[i - 1] >= end->pieces.data[i])
             return false;
     }
+    for (size_t i = 1; i < end->incoming.count; i++) {
+        if (end->incoming.data[i - 1] >= end->incoming.data[i])
+            return false;
+    }
     if (end->in_closed && end->incoming.count)
         return false;
     switch (end->phase) {
@@ -54,18 +58,25 @@ bool cleave__move_end_check(const struct cleave__move_end *end)
     return false;
 }
 
-/* Index of a piece of the move under way, or SIZE_MAX. */
-static size_t index_of(const struct cleave__move_end *end, uint64_t piece)
+/* How many of rising pieces are below this one. */
+static size_t rank_of(const uint64_t *pieces, size_t count, uint64_t piece)
 {
-    size_t low = 0, high = end->pieces.count;
+    size_t low = 0, high = count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (end->pieces.data[middle] < piece)
+        if (pieces[middle] < piece)
             low = middle + 1;
         else
             high = middle;
     }
-    return low < end->pieces.count && end->pieces.data[low] == piece ? low : SIZE_MAX;
+    return low;
+}
+
+/* Index of a piece of the move under way, or SIZE_MAX. */
+static size_t index_of(const struct cleave__move_end *end, uint64_t piece)
+{
+    size_t rank = rank_of(end->pieces.data, end->pieces.count, piece);
+    return rank < end->pieces.count && end->pieces.data[rank] == piece ? rank : SIZE_MAX;
 }
 
 enum cleave__move_where cleave__move_where(const struct cleave__move_end *end, uint64_t piece)
@@ -77,11 +88,28 @@ enum cleave__move_where cleave__move_where(const struct cleave__move_end *end, u
 
 bool cleave__move_incoming(const struct cleave__move_end *end, uint64_t piece)
 {
-    for (size_t i = 0; i < end->incoming.count; i++) {
-        if (end->incoming.data[i] == piece)
-            return true;
-    }
-    return false;
+    size_t rank = rank_of(end->incoming.data, end->incoming.count, piece);
+    return rank < end->incoming.count && end->incoming.data[rank] == piece;
+}
+
+/* False: memory is out. */
+static bool note_incoming(struct cleave__move_end *end, uint64_t piece)
+{
+    size_t rank = rank_of(end->incoming.data, end->incoming.count, piece);
+    if (rank < end->incoming.count && end->incoming.data[rank] == piece)
+        return true;
+    if (!CLEAVE_PUSH(&end->incoming, piece))
+        return false;
+    uint64_t *at = end->incoming.data + rank;
+    memmove(at + 1, at, (end->incoming.count - 1 - rank) * sizeof *at);
+    *at = piece;
+    return true;
+}
+
+static void drop(struct cleave__move_end *end, const uint64_t *pieces, size_t count)
+{
+    if (count)
+        end->ops->drop(end->holder, pieces, count);
 }
 
 static void send_piece(struct cleave__move_end *end, struct cleave_context *context, size_t index)
@@ -107,8 +135,10 @@ void cleave__move_settle(struct cleave__move_end *end, struct cleave_context *co
         return;
     while (end->sent < end->pieces.count && end->under_way < WINDOW)
         send_piece(end, context, end->sent++);
+#ifndef CLEAVE_PLANT_FORWARD_EARLY /* bugs that tests build in, to see them found */
     if (end->under_way)
         return;
+#endif
     for (size_t i = 0; i < end->pieces.count; i++) {
         if (end->ops->busy(end->holder, end->pieces.data[i]))
             return; /* the end of that change calls again */
@@ -118,6 +148,12 @@ void cleave__move_settle(struct cleave__move_end *end, struct cleave_context *co
     if (end->begin_waits)
         cleave__move_answer(context, end->begin, CLEAVE__MOVE_MOVED);
     end->begin_waits = false;
+#ifdef CLEAVE_PLANT_NO_BARRIER
+    end->routers.count = 0;
+    drop(end, end->pieces.data, end->pieces.count);
+    end->phase = CLEAVE__MOVE_PASSING;
+    cleave__move_end_resume(end, context);
+#endif
 }
 
 void cleave__move_changed(struct cleave__move_end *end, struct cleave_context *context,
@@ -183,16 +219,13 @@ static void take_piece(struct cleave__move_end *end, struct cleave_context *cont
     struct cleave_reader reader = {message->body, message->body + message->length, false};
     uint64_t number = cleave__get64(&reader), piece = cleave__get64(&reader);
     if (number > end->in_number) { /* what an earlier one left was never this holder's */
-        for (size_t i = 0; i < end->incoming.count; i++)
-            end->ops->drop(end->holder, end->incoming.data[i]);
+        drop(end, end->incoming.data, end->incoming.count);
         end->incoming.count = 0;
         end->in_number = number;
         end->in_closed = false;
     }
     if (number == end->in_number && !end->in_closed) {
-        bool known = cleave__move_incoming(end, piece);
-        if ((!known && !CLEAVE_PUSH(&end->incoming, piece)) ||
-            !end->ops->take(end->holder, piece, &reader)) {
+        if (!note_incoming(end, piece) || !end->ops->take(end->holder, piece, &reader)) {
             cleave__move_no_memory(context);
             return;
         }
@@ -217,8 +250,7 @@ static void take_barrier(struct cleave__move_end *end, struct cleave_context *co
         }
         end->routers.count = left;
         if (!left) {
-            for (size_t i = 0; i < end->pieces.count; i++)
-                end->ops->drop(end->holder, end->pieces.data[i]);
+            drop(end, end->pieces.data, end->pieces.count);
             end->phase = CLEAVE__MOVE_PASSING;
         }
         end->ops->save(end->holder, context);
@@ -266,10 +298,10 @@ static void close_incoming(struct cleave__move_end *end, struct cleave_context *
                            const struct cleave_message *message, uint64_t number, bool discard)
 {
     if (number > end->in_number || (number == end->in_number && !end->in_closed)) {
-        for (size_t i = 0; i < end->incoming.count; i++) {
-            if (discard || number > end->in_number)
-                end->ops->drop(end->holder, end->incoming.data[i]);
-        }
+        if (discard || number > end->in_number)
+            drop(end, end->incoming.data, end->incoming.count);
+        else if (end->ops->keep)
+            end->ops->keep(end->holder, end->incoming.data, end->incoming.count);
         end->incoming.count = 0;
         end->in_number = number;
         end->in_closed = true;

@@ -54,14 +54,17 @@ static inline bool cleave__move_message(const struct cleave_message *message)
     return message->tag >> 56 == CLEAVE__MOVE_TAG >> 56;
 }
 
-/* What has pieces. All required. */
+/* What has pieces. All required but `keep`. */
 struct cleave__move_ops {
     /* The content of a piece. */
     void (*write)(void *holder, uint64_t piece, struct cleave_writer *writer);
     /* Content comes; older than what is held, it is passed over. False: memory is out, or it makes
      * no sense. */
     bool (*take)(void *holder, uint64_t piece, struct cleave_reader *reader);
-    void (*drop)(void *holder, uint64_t piece);
+    /* These pieces are not this holder's any more, or came and never were; rising. */
+    void (*drop)(void *holder, const uint64_t *pieces, size_t count);
+    /* These have come, and are this holder's from now on. */
+    void (*keep)(void *holder, const uint64_t *pieces, size_t count);
     /* A change to it is under way. */
     bool (*busy)(void *holder, uint64_t piece);
     /* Saves everything, cleave__move_end_write included, if the run has crashes. */
@@ -92,7 +95,7 @@ struct cleave__move_end {
     bool begin_waits, finish_waits;
 
     uint64_t in_number;               /* as a target: of the last move that brought something */
-    CLEAVE_VECTOR(uint64_t) incoming; /* of that move, until it is closed */
+    CLEAVE_VECTOR(uint64_t) incoming; /* of that move, until it is closed; rising */
     bool in_closed;                   /* what still comes of it comes too late */
     uint64_t pieces_sent;             /* sendings of content, over all moves */
 };

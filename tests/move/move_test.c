@@ -61,9 +61,16 @@ static bool piece_take(void *self, uint64_t piece, struct cleave_reader *reader)
     return true;
 }
 
-static void piece_drop(void *self, uint64_t piece)
+static void pieces_drop(void *self, const uint64_t *pieces, size_t count)
 {
-    ((struct holder *)self)->has[piece] = false;
+    for (size_t i = 0; i < count; i++)
+        ((struct holder *)self)->has[pieces[i]] = false;
+}
+
+static void pieces_keep(void *self, const uint64_t *pieces, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        assert_true(((struct holder *)self)->has[pieces[i]]);
 }
 
 static bool piece_busy(void *self, uint64_t piece)
@@ -88,8 +95,12 @@ static void holder_save(void *self, struct cleave_context *context)
     free(writer.data);
 }
 
-static const struct cleave__move_ops move_ops = {piece_write, piece_take, piece_drop, piece_busy,
-                                                 holder_save};
+static const struct cleave__move_ops move_ops = {.write = piece_write,
+                                                 .take = piece_take,
+                                                 .drop = pieces_drop,
+                                                 .keep = pieces_keep,
+                                                 .busy = piece_busy,
+                                                 .save = holder_save};
 
 static enum cleave_status holder_create(const void *world, void **self, struct cleave_error *error)
 {

@@ -54,12 +54,14 @@ static bool take_piece(void *holder, uint64_t piece, struct cleave_reader *reade
     return false;
 }
 
-static void drop_piece(void *holder, uint64_t piece)
+static void drop_pieces(void *holder, const uint64_t *pieces, size_t count)
 {
     struct cleave__shard *shard = holder;
-    if (shard->cache)
-        cleave__cache_invalidate(shard->cache, piece);
-    cleave__users_remove(&shard->own, (uint32_t)piece);
+    for (size_t i = 0; i < count; i++) {
+        if (shard->cache)
+            cleave__cache_invalidate(shard->cache, pieces[i]);
+        cleave__users_remove(&shard->own, (uint32_t)pieces[i]);
+    }
 }
 
 static bool busy(void *holder, uint64_t piece)
@@ -100,5 +102,8 @@ bool cleave__shard_load(struct cleave__shard *shard, const uint8_t *saved, size_
     return cleave__move_end_read(&shard->end, &reader);
 }
 
-const struct cleave__move_ops cleave__shard_move_ops = {write_piece, take_piece, drop_piece, busy,
-                                                        cleave__shard_save};
+const struct cleave__move_ops cleave__shard_move_ops = {.write = write_piece,
+                                                        .take = take_piece,
+                                                        .drop = drop_pieces,
+                                                        .busy = busy,
+                                                        .save = cleave__shard_save};

@@ -1,11 +1,12 @@
 /* Objects against the index, in stages, so that no look into memory is waited for: every stage does
  * its work for all of a group of objects, and asks for the lines that the next one reads.
  *
- *   probe    hashes of every term of every object in its cells; what the filter lets through is a
- *            *hit*
- *   scan     a hit's chain: a posting whose tag, box and signature agree is a *candidate*; a list
- * is put down for later; a PAIRS posting has the term's pairs with the other terms probed lists
- * boxes and signatures by sixteens; most are decided here verify   candidates against their records
+ * - Probe: hashes of all terms of all objects in their cells; what the filter lets through is a
+ *   *hit*.
+ * - Scan: the chain of a hit. A posting whose tag, box and signature agree is a *candidate*; a list
+ *   is put down for later; a PAIRS posting has the term's pairs with the other terms probed.
+ * - Lists: boxes and signatures by sixteens; most are decided here.
+ * - Verify: candidates against their records.
  *
  * The stages work off buffers of fixed size, one that is full at once; so matches of a group may
  * come in any order, and at its end they are put into that of the objects. What the stages decide:

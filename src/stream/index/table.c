@@ -235,7 +235,7 @@ uint32_t cleave__table_insert(struct cleave__table *table, uint32_t hash,
     append(table, bucket_line(table, bucket), posting);
     *cleave__table_filter(table, bucket) |= filter_bits(&posting, hash);
     table->postings++;
-    if (table->postings > (uint64_t)table->buckets * 10 / 4)
+    if (table->postings > (uint64_t)table->buckets * 5 / 2)
         split(table);
     return same + counts;
 }

@@ -11,6 +11,9 @@
 #include "base/bytes.h"
 #include "stream/query/space.h"
 
+/* Terms are less than this by two at least. */
+#define CLEAVE__NO_TERM UINT32_MAX
+
 enum { CLEAVE__TERMS_MOST = 4096, CLEAVE__FILTERS_MOST = 16, CLEAVE__FIELDS_MOST = 64 };
 
 /* A number that an object has: a magnitude, a price. `field` is a number as terms are. */

@@ -20,8 +20,7 @@
 #include "base/intern.h"
 #include "base/vector.h"
 #include "cleave/status.h"
-
-enum { CLEAVE__NO_TERM = UINT32_MAX };
+#include "stream/query/object.h"
 
 /* Starts as all zeroes. Invariant: `uses` has an item for every word. */
 struct cleave__terms {

@@ -1,0 +1,121 @@
+/* What the actors of a stream have in common: who is who, and the messages.
+ *
+ * Actors are numbered in the order of spawning: evaluators, routers, sink, feeder, balancer. */
+#ifndef CLEAVE_STREAM_SERVE_WORLD_H
+#define CLEAVE_STREAM_SERVE_WORLD_H
+
+#include "model/tiling.h"
+#include "runtime/actor.h"
+#include "stream/serve/serve.h"
+
+struct cleave__stream_world {
+    const struct cleave__streaming *streaming;
+    bool durable; /* there are faults: evaluators save, everything is asked again */
+    uint32_t batch, window;
+};
+
+/* The argument of an actor: the how many-th of its kind. */
+struct cleave__stream_seat {
+    const struct cleave__stream_world *world;
+    uint32_t index;
+};
+
+static inline uint32_t cleave__evaluator_actor(uint32_t evaluator)
+{
+    return 1 + evaluator;
+}
+static inline uint32_t cleave__router_actor(const struct cleave__stream_world *world,
+                                            uint32_t index)
+{
+    return 1 + world->streaming->evaluators + index;
+}
+static inline uint32_t cleave__sink_actor(const struct cleave__stream_world *world)
+{
+    return cleave__router_actor(world, world->streaming->routers);
+}
+static inline uint32_t cleave__feeder_actor(const struct cleave__stream_world *world)
+{
+    return cleave__sink_actor(world) + 1;
+}
+static inline uint32_t cleave__balancer_actor(const struct cleave__stream_world *world)
+{
+    return cleave__sink_actor(world) + 2;
+}
+
+/* Objects travel as a head and records (cleave__object_write):
+ *     u64 sent_ns     by the feeder
+ *     u64 done_ms     every object of an earlier time is acknowledged
+ * What was found of them: u64 number, u32 count, u64 ids, for each object that a query has; with
+ * faults for every object. Changes of queries travel as a head (u32 stamp: the evaluator's epoch
+ * that the router knew) and records: u8 op, u64 version, u32 cover, the query. */
+enum cleave__stream_kind {
+    CLEAVE__STREAM_OBJECTS = 1, /* feeder to router */
+    CLEAVE__STREAM_EVALUATE,    /* router to evaluator */
+    CLEAVE__STREAM_EVALUATE_ON, /* evaluator to evaluator: promise, u64 pairs, them, head, objects
+                                 */
+    CLEAVE__STREAM_MATCHES,     /* evaluator to sink: promise, u64 sent_ns, found */
+    CLEAVE__STREAM_CHANGES,     /* feeder to router: records */
+    CLEAVE__STREAM_STORE,       /* router to evaluator: head, records */
+    CLEAVE__STREAM_STORE_ON,    /* evaluator to evaluator: records */
+    CLEAVE__STREAM_COPY,        /* the same while it copies: u64 move, records */
+    CLEAVE__STREAM_KEYWORDS,    /* router to router: u32 adds, triples, confirmed triples */
+    CLEAVE__STREAM_KEEP,        /* evaluator to router: u32 stamp, u32 terms */
+    CLEAVE__STREAM_SHED,        /* evaluator to router: u32 epoch, u32 terms */
+    CLEAVE__STREAM_OPEN,        /* balancer to router: u32 from, to: a move begins */
+    CLEAVE__STREAM_DRAIN,       /* balancer to router: all have the new map; see router.h */
+    CLEAVE__STREAM_SHUT,        /* balancer to router: it is over */
+    CLEAVE__STREAM_LOAD,        /* balancer to evaluator */
+    CLEAVE__STREAM_SHIFT,       /* balancer to evaluator: where to cut */
+    CLEAVE__STREAM_OVER,        /* feeder to balancer: nothing more will come */
+    CLEAVE__STREAM_DONE,        /* answers */
+    CLEAVE__STREAM_ASTRAY       /* not for this evaluator, by what it knows */
+};
+
+enum cleave__change_of_query { CLEAVE__STORE = 1, CLEAVE__REMOVE = 2 };
+
+struct cleave__objects_head {
+    uint64_t sent_ns, done_ms;
+};
+
+extern const struct cleave_actor_ops cleave__evaluator_ops, cleave__router_ops, cleave__sink_ops,
+    cleave__feeder_ops, cleave__balancer_ops;
+
+static inline struct cleave_reader cleave__body(const struct cleave_message *message)
+{
+    return (struct cleave_reader){message->body, message->body + message->length, false};
+}
+
+/* words.c */
+void cleave__put_head(struct cleave_writer *writer, const struct cleave__objects_head *head);
+struct cleave__objects_head cleave__get_head(struct cleave_reader *reader);
+void cleave__put_promise(struct cleave_writer *writer, struct cleave_promise promise);
+struct cleave_promise cleave__get_promise(struct cleave_reader *reader);
+void cleave__stream_no_memory(struct cleave_context *context);
+void cleave__stream_corrupt(struct cleave_context *context, const char *what);
+/* Answers without words. */
+void cleave__stream_answer(struct cleave_context *context, struct cleave_promise promise,
+                           enum cleave__stream_kind kind);
+/* Sends a request, or ends the run if the writer has failed. */
+void cleave__stream_request(struct cleave_context *context,
+                            const struct cleave__stream_world *world, uint32_t to,
+                            enum cleave__stream_kind kind, const struct cleave_writer *writer,
+                            uint64_t tag);
+
+/* An evaluator's first cells. */
+struct cleave__cells cleave__stream_partition(const struct cleave__streaming *streaming,
+                                              uint32_t evaluator);
+
+/* The cells that a query's boxes meet. */
+struct cleave__ranges {
+    struct cleave__cells cells[CLEAVE__REGION_BOXES_MOST];
+    struct cleave__cells hull; /* of all of them */
+    uint32_t count;
+};
+struct cleave__ranges cleave__query_ranges(const struct cleave__streaming *streaming,
+                                           const struct cleave__query *query);
+bool cleave__ranges_meet(const struct cleave__ranges *ranges, struct cleave__cells cells);
+/* The rectangle of rising cell numbers that fill one. */
+struct cleave__cells cleave__pieces_cells(const struct cleave__grid *grid, uint64_t first,
+                                          uint64_t last);
+
+#endif

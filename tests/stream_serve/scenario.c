@@ -1,0 +1,218 @@
+#include "stream_serve/scenario.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/random.h"
+
+enum { US = 1000, MS = 1000 * US, WORDS = 14, IDS = 40 };
+
+static uint32_t below(struct cleave_random *random, uint32_t bound)
+{
+    return (uint32_t)cleave__random_below(random, bound);
+}
+
+static void need(bool ok)
+{
+    if (!ok)
+        abort();
+}
+
+/* Some distinct words, rising; small ones more often. */
+static uint32_t draw_words(struct cleave_random *random, uint32_t most, uint32_t *out)
+{
+    uint32_t count = 0, wanted = below(random, most + 1);
+    for (uint32_t w = 0; w < WORDS && count < wanted; w++) {
+        if (below(random, WORDS) < (w < 3 ? 7u : 2u))
+            out[count++] = w;
+    }
+    return count;
+}
+
+static double coordinate(struct cleave_random *random, double low, double high)
+{
+    /* Often near borders of cells, at times outside. */
+    double x = low + (high - low) * (double)below(random, 65) / 64;
+    return below(random, 2) ? x : x + (cleave__random_real(random) - 0.5) * (high - low) / 8;
+}
+
+static void draw_point(struct scenario *s, struct cleave_random *random, double *x, double *y)
+{
+    bool hot = below(random, 2);
+    do {
+        *x = coordinate(random, s->space.bounds.x0, s->space.bounds.x1);
+        *y = coordinate(random, s->space.bounds.y0, s->space.bounds.y1);
+        if (hot) {
+            *x = s->space.bounds.x0 + (*x - s->space.bounds.x0) / 4;
+            *y = s->space.bounds.y0 + (*y - s->space.bounds.y0) / 4;
+        }
+    } while (!cleave__space_point(&s->space, x, y));
+}
+
+static void draw_query(struct scenario *s, struct cleave_random *random, uint64_t id,
+                       uint64_t time_ms)
+{
+    uint32_t terms[WORDS];
+    struct cleave__query query = {.id = id,
+                                  .end_ms = below(random, 3) ? CLEAVE__NEVER
+                                                             : time_ms + below(random, 60),
+                                  .predicate = (enum cleave__predicate)below(random, 2),
+                                  .events = CLEAVE__EVENT_MATCH,
+                                  .terms = terms};
+    struct cleave__region *region = &query.region;
+    double side = (s->space.bounds.y1 - s->space.bounds.y0) / (1 + below(random, 20));
+    draw_point(s, random, &region->x0, &region->y0);
+    if (below(random, 4) == 0) {
+        region->kind = CLEAVE__CIRCLE;
+        region->radius = s->space.kind == CLEAVE__GLOBE ? side * 50000 : side / 2;
+    } else {
+        region->x1 = region->x0 + side * cleave__random_real(random);
+        region->y1 = region->y0 + side * cleave__random_real(random);
+        if (s->space.kind == CLEAVE__GLOBE && region->y1 > 90)
+            region->y1 = 90;
+    }
+    need(cleave__region_prepare(&s->space, region, NULL) == CLEAVE_OK);
+    query.term_count = draw_words(random, 3, terms);
+    need(cleave__stream_script_store(&s->script, &query));
+}
+
+static void draw_script(struct scenario *s, struct cleave_random *random, uint32_t items)
+{
+    uint64_t time_ms = 1000;
+    for (uint32_t i = 0; i < items; i++) {
+        uint64_t id = 1 + below(random, IDS);
+        time_ms += below(random, 3);
+        if (below(random, 3) == 0) {
+            bool live = s->script.live.count > id && s->script.live.data[id];
+            if (live)
+                need(cleave__stream_script_remove(&s->script, id));
+            else
+                draw_query(s, random, id, time_ms);
+        } else if (below(random, 60) == 0) {
+            need(cleave__stream_script_wait(&s->script));
+        } else {
+            uint32_t terms[WORDS];
+            struct cleave__object object = {.time_ms = time_ms, .terms = terms};
+            object.term_count = draw_words(random, 5, terms);
+            draw_point(s, random, &object.x, &object.y);
+            need(cleave__stream_script_object(&s->script, &object));
+        }
+    }
+}
+
+/* A random k-d tiling; some evaluators may stay idle. */
+static void draw_cells(struct scenario *s, struct cleave_random *random, uint32_t evaluators)
+{
+    uint32_t count = 1, wanted = 1 + below(random, evaluators);
+    const struct cleave__grid *grid = &s->streaming.grid;
+    for (uint32_t e = 0; e < evaluators; e++)
+        s->cells[e] = CLEAVE__NO_CELLS;
+    s->cells[0] = (struct cleave__cells){0, 0, grid->columns - 1, grid->rows - 1};
+    for (int tries = 0; count < wanted && tries < 100; tries++) {
+        struct cleave__cells *cells = &s->cells[below(random, count)];
+        bool wide = below(random, 2);
+        uint32_t lines = wide ? cells->x1 - cells->x0 + 1 : cells->y1 - cells->y0 + 1;
+        if (lines < 2)
+            continue;
+        struct cleave__cells strip = cleave__cells_strip(
+            *cells, wide ? CLEAVE__LEFT : CLEAVE__BELOW, 1 + below(random, lines - 1));
+        need(cleave__cells_cut(*cells, strip, cells));
+        s->cells[count++] = strip;
+    }
+    s->streaming.evaluators = evaluators;
+    s->streaming.partitions = s->cells;
+}
+
+/* Crashes of evaluators, cuts that hold or lose messages between some of them and all others,
+ * slowness anywhere. */
+static void draw_faults(struct scenario *s, struct cleave_random *random, uint64_t seed,
+                        uint64_t horizon_ns)
+{
+    struct cleave__streaming *streaming = &s->streaming;
+    unsigned kinds = 1 + below(random, (1u << CLEAVE_FAULT_KINDS) - 1);
+    streaming->fault_count = 1 + below(random, SCENARIO_FAULTS);
+    cleave__faults_draw(seed, kinds, horizon_ns, streaming->evaluators, s->faults,
+                        streaming->fault_count);
+    streaming->faults = s->faults;
+    /* Rarely before an answer could be there. */
+    streaming->retry_ns = (6 + below(random, 30)) * streaming->delay.low_ns;
+    for (size_t i = 0; i < streaming->fault_count; i++) {
+        struct cleave_fault *fault = &s->faults[i];
+        if (fault->kind == CLEAVE_FAULT_CRASH && below(random, 4)) {
+            fault->node_count = 0;
+            fault->actor = 1 + below(random, streaming->evaluators);
+        }
+    }
+}
+
+void scenario_draw(struct scenario *s, uint64_t seed, const struct scenario_options *options)
+{
+    struct cleave_random random;
+    cleave__random_seed(&random, seed);
+    *s = (struct scenario){0};
+    s->space = cleave__globe;
+    if (below(&random, 3))
+        s->space = (struct cleave__space){CLEAVE__PLANE, {-100, 50, 900, 1050}};
+    s->script.space = &s->space;
+    uint32_t columns = 2 + below(&random, 15), rows = 2 + below(&random, 15);
+    uint64_t unit_ns = options->threaded ? 20 * US : MS;
+    s->streaming = (struct cleave__streaming){
+        .transport = options->threaded ? &cleave__threads : &cleave__sim,
+        .threads = 2,
+        .seed = seed,
+        .space = &s->space,
+        .grid = cleave__grid_make(s->space.bounds.x0, s->space.bounds.y0, s->space.bounds.x1,
+                                  s->space.bounds.y1, columns, rows),
+        .routers = 1 + below(&random, 4),
+        .matcher = options->matcher    ? options->matcher
+                   : below(&random, 2) ? &cleave__matcher_index
+                                       : &cleave__matcher_cells,
+        .summary = below(&random, 8) ? CLEAVE__SUMMARY_FORWARD
+                                     : (enum cleave__streaming_summary)below(&random, 3),
+        .balance = below(&random, 5) ? CLEAVE__BALANCE_FORCED : CLEAVE__BALANCE_ADAPTIVE,
+        .balance_every_ns = unit_ns * (1 + below(&random, 6)) / 2,
+        .beta = below(&random, 2) ? 0 : 1,
+        .batch = 1 + below(&random, 8),
+        .window = 1 + below(&random, 4),
+        .feed_ops = &cleave__stream_script_feed,
+        .feed = &s->script,
+        .keep_matches = true,
+        .delay = {.kind = CLEAVE_LOGNORMAL,
+                  .low_ns = 50 * US + below(&random, MS / 2),
+                  .shape = 0.8},
+        .service = {.match_object_ns = 2 * US, .store_query_ns = 2 * US, .message_ns = 5 * US}};
+    if (!options->faulty && below(&random, 12) == 0) {
+        s->streaming.routing = (enum cleave__streaming_routing)below(&random, 3);
+        if (s->streaming.routing != CLEAVE__ROUTING_AGRID)
+            s->streaming.balance = CLEAVE__BALANCE_STATIC;
+    }
+    draw_cells(s, &random, 2 + below(&random, SCENARIO_EVALUATORS - 1));
+    draw_script(s, &random, options->items);
+    if (options->faulty)
+        draw_faults(s, &random, seed, options->items * (uint64_t)MS / 4);
+}
+
+void scenario_free(struct scenario *s)
+{
+    cleave__stream_script_free(&s->script);
+}
+
+void scenario_run(struct scenario *s, struct cleave__streamed *streamed,
+                  struct cleave__stream_script_check *check, char *wrong)
+{
+    struct cleave_error error;
+    *streamed = (struct cleave__streamed){0};
+    *check = (struct cleave__stream_script_check){0};
+    wrong[0] = 0;
+    enum cleave_status status = cleave__stream_serve(&s->streaming, streamed, &error);
+    if (!status)
+        status =
+            cleave__stream_script_check(&s->script, streamed, &cleave__matcher_scan, check, &error);
+    if (status)
+        snprintf(wrong, 200, "%.199s", error.message);
+    else if (check->missing || check->unexpected)
+        snprintf(wrong, 200, "%s", check->wrong);
+    else if (streamed->duplicates)
+        snprintf(wrong, 200, "%llu reported twice", (unsigned long long)streamed->duplicates);
+}
