@@ -35,7 +35,7 @@ static enum cleave_status settle(const struct cleave__streaming *streaming,
         return cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
                                 "with faults, requests must be repeated: no time is given");
     if (streaming->routing != CLEAVE__ROUTING_AGRID &&
-        (streaming->balance != CLEAVE__BALANCE_STATIC || streaming->retry_ns))
+        (streaming->track || streaming->balance != CLEAVE__BALANCE_STATIC || streaming->retry_ns))
         return cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
                                 "only what is routed by place is balanced, and outlives faults");
     if (streaming->balance != CLEAVE__BALANCE_STATIC && !streaming->balance_every_ns)
