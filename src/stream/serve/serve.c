@@ -31,9 +31,12 @@ static enum cleave_status settle(const struct cleave__streaming *streaming,
         return cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
                                 "evaluators and routers are from 1 to %d each",
                                 CLEAVE__EVALUATORS_MOST);
-    if (streaming->fault_count && !streaming->retry_ns)
-        return cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
-                                "with faults, requests must be repeated: no time is given");
+    for (size_t i = 0; i < streaming->fault_count && !streaming->retry_ns; i++) {
+        if (streaming->faults[i].kind == CLEAVE_FAULT_CRASH ||
+            streaming->faults[i].kind == CLEAVE_FAULT_LOSE)
+            return cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
+                                    "with faults, requests must be repeated: no time is given");
+    }
     if (streaming->routing != CLEAVE__ROUTING_AGRID &&
         (streaming->track || streaming->balance != CLEAVE__BALANCE_STATIC || streaming->retry_ns))
         return cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
