@@ -10,12 +10,13 @@
 #include "cli/command.h"
 #include "cli/progress.h"
 
-/* Runs at exit, after argp's --help too. */
-static void close_output(void)
+/* Runs at exit, after argp's --help too. A command that has failed has said why. */
+static void close_output(int status, void *unused)
 {
     int failed = ferror(stdout);
+    (void)unused;
     errno = 0;
-    if (fclose(stdout) != 0 || failed) {
+    if ((fclose(stdout) != 0 || failed) && status == CLEAVE_EXIT_OK) {
         fprintf(stderr, "cleave: cannot write the output: %s\n",
                 errno ? strerror(errno) : "a write failed");
         _exit(CLEAVE_EXIT_FAILED);
@@ -29,7 +30,7 @@ enum { RETURNED_BYTES_MIN = 128 * 1024 };
 int main(int argc, char **argv)
 {
     argp_program_version = "cleave " CLEAVE_VERSION;
-    if (atexit(close_output) != 0)
+    if (on_exit(close_output, NULL) != 0)
         return CLEAVE_EXIT_FAILED;
     mallopt(M_MMAP_THRESHOLD, RETURNED_BYTES_MIN);
     cleave__interrupt_catch();

@@ -265,4 +265,28 @@ expect_line '200000 queries (0 refused' err
 head -41 points.csv >few.csv
 expect 0 stream match --space plane --queries geofences.csv --objects few.csv --check
 expect_line '40 objects checked by brute force' err
+# What could be meant in two ways, or would silently be everywhere; UTF-16; a full disk.
+printf 'lon,lat,lon\n5,5,6\n' >twice.csv
+expect 1 stream match --queries queries.csv twice.csv -q
+expect_line 'twice.csv: columns 1 and 3 are both called' err
+expect_one_line
+expect 0 stream match --queries queries.csv --x 1 twice.csv -q
+for row in 5,,, ,5,, ,,10, 5,5,,; do
+    printf 'id,lon,lat,radius,west\na,%s\n' "$row" >part.csv
+    expect 1 stream match --queries part.csv objects.csv -q
+    expect_one_line
+done
+printf 'id,west,south,east,north,lon,lat,radius\na,0,0,1,1,2,2,5\n' >both.csv
+expect 1 stream match --queries both.csv objects.csv -q
+expect_line 'both.csv:2: a rectangle and a circle' err
+for order in UTF-16LE UTF-16BE; do
+    { printf '\xef\xbb\xbf'; cat objects.csv; } | iconv -f UTF-8 -t $order >wide.csv
+    expect 1 stream match --queries queries.csv wide.csv -q
+    expect_line 'wide.csv: is UTF-16' err
+    expect_one_line
+done
+"$cleave" stream match --queries queries.csv objects.csv -q >/dev/full 2>err
+[ $? = 1 ] || fail 'a full disk was not noticed'
+expect_one_line
+
 done_testing

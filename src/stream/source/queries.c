@@ -203,7 +203,7 @@ static enum cleave_status take_place(const struct cleave__queries *q, struct cle
     uint32_t given = 0;
     for (uint32_t i = WEST; i <= NORTH; i++)
         given += value(q, (enum column)i).kind != CLEAVE__VALUE_ABSENT;
-    bool point = value(q, X).kind && value(q, Y).kind;
+    bool point = value(q, X).kind && value(q, Y).kind, radius = value(q, RADIUS).kind;
     if (geometry->is_point) {
         status = circle(q, geometry->x, geometry->y, region, error);
     } else if (geometry->is_there) {
@@ -215,7 +215,9 @@ static enum cleave_status take_place(const struct cleave__queries *q, struct cle
                                      "a box is four numbers: west, south, east, north");
         *region =
             (struct cleave__region){CLEAVE__RECTANGLE, sides[0], sides[1], sides[2], sides[3], 0};
-    } else if (point && value(q, RADIUS).kind && given == 0) {
+    } else if (given && point && radius) {
+        return cleave__rows_fail(q->rows, error, "a rectangle and a circle; which is meant?");
+    } else if (point && radius) {
         status = real(q, X, &x, error);
         if (!status)
             status = real(q, Y, &y, error);
@@ -223,7 +225,7 @@ static enum cleave_status take_place(const struct cleave__queries *q, struct cle
             status = circle(q, x, y, region, error);
     } else if (given) {
         status = rectangle(q, region, error);
-    } else if (point || value(q, RADIUS).kind) {
+    } else if (value(q, X).kind || value(q, Y).kind || radius) {
         return cleave__rows_fail(q->rows, error, "a circle needs x, y and radius");
     } else {
         everywhere(q->options.space, region);

@@ -136,6 +136,12 @@ static enum cleave_status start(struct cleave__rows *rows,
         status = cleave__chunk_fill(&rows->chunk, SIZE_MAX, error);
     if (status)
         return status;
+    if (rows->chunk.end - rows->chunk.at >= 2 &&
+        (!memcmp(rows->chunk.data + rows->chunk.at, "\xff\xfe", 2) ||
+         !memcmp(rows->chunk.data + rows->chunk.at, "\xfe\xff", 2)))
+        return cleave_error_set(error, CLEAVE_BAD_INPUT,
+                                "%.200s: is UTF-16; make it UTF-8 (iconv -f UTF-16 -t UTF-8)",
+                                rows->path);
     if (rows->chunk.end - rows->chunk.at >= 3 &&
         !memcmp(rows->chunk.data + rows->chunk.at, "\xef\xbb\xbf", 3))
         rows->chunk.at += 3;
@@ -202,14 +208,24 @@ static enum cleave_status unknown(const struct cleave__rows *rows, const char *n
                             rows->path, name, list);
 }
 
-static bool find_column(const struct cleave__rows *rows, const char *name, uint32_t *out)
+/* A column of that name or number. False: there is none, or the status says that there are two. */
+static bool find_column(const struct cleave__rows *rows, const char *name, uint32_t *out,
+                        enum cleave_status *status, struct cleave_error *error)
 {
+    uint32_t count = 0;
     for (uint32_t i = 0; i < rows->columns.count; i++) {
-        if (!strcasecmp(rows->columns.data[i], name)) {
-            *out = i;
-            return true;
+        if (strcasecmp(rows->columns.data[i], name))
+            continue;
+        if (count++) {
+            *status = cleave_error_set(error, CLEAVE_BAD_INPUT,
+                                       "%.140s: columns %u and %u are both called '%.60s'",
+                                       rows->path, *out + 1, i + 1, name);
+            return false;
         }
+        *out = i;
     }
+    if (count)
+        return true;
     char *end;
     unsigned long number = strtoul(name, &end, 10);
     if (*name < '0' || *name > '9' || *end || number == 0 || number > rows->columns.count)
@@ -227,8 +243,12 @@ enum cleave_status cleave__rows_bind(struct cleave__rows *rows, const char *cons
                                 rows->path, CLEAVE__COLUMNS_MOST);
     if (rows->format == CLEAVE__FORMAT_CSV || rows->format == CLEAVE__FORMAT_TSV) {
         size_t i = 0;
-        while (names[i] && !find_column(rows, names[i], &binding.column))
+        enum cleave_status status = CLEAVE_OK;
+        while (names[i] && !find_column(rows, names[i], &binding.column, &status, error)) {
+            if (status)
+                return status;
             i++;
+        }
         if (!names[i] && must)
             return unknown(rows, names[0], error);
         if (!names[i]) {
