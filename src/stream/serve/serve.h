@@ -117,6 +117,7 @@ struct cleave__streamed {
     uint64_t messages, bytes;            /* between all actors */
     uint64_t crashes, repeated;
     uint64_t candidates, moved_queries;
+    uint64_t step_most_ns; /* the longest that an evaluator was at one message of a move; threads */
     struct cleave__rebalance *rebalances; /* [rebalance_count] */
     size_t rebalance_count;
     uint64_t *load;              /* [evaluators]: objects matched plus candidates looked at */
