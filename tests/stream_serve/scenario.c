@@ -187,6 +187,8 @@ void scenario_draw(struct scenario *s, uint64_t seed, const struct scenario_opti
         if (s->streaming.routing != CLEAVE__ROUTING_AGRID)
             s->streaming.balance = CLEAVE__BALANCE_STATIC;
     }
+    /* Without a draw, so that worlds stay what they were. */
+    s->streaming.centralized = cleave__mix64(seed) % 3 == 0;
     draw_cells(s, &random, 2 + below(&random, SCENARIO_EVALUATORS - 1));
     draw_script(s, &random, options->items);
     if (options->faulty)
