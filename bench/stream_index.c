@@ -6,7 +6,7 @@
  *
  * usage: bench/stream_index                     the table of docs/stream-index.md, with its bounds
  *        bench/stream_index --queries N,N,...   only these, of --engine index|cells|scan,
- *                           --mix P (per cent OVERLAPS), --bare (no words)
+ *                           --mix P (per cent OVERLAPS), --circles P, --bare (no words)
  *        --objects N, --runs N (the best counts), --check N (every N-th object against brute force,
  *        0: none), --csv
  * Time is that of the thread. */
@@ -232,8 +232,9 @@ int main(int argc, char **argv)
     unsigned runs = 7;
     uint32_t check_step = 0, wrong = 0;
     static const struct option options[] = {
-        {"queries", 1, 0, 'q'}, {"objects", 1, 0, 'o'}, {"engine", 1, 0, 'e'}, {"mix", 1, 0, 'm'},
-        {"bare", 0, 0, 'b'},    {"runs", 1, 0, 'r'},    {"check", 1, 0, 'c'},  {0, 0, 0, 0}};
+        {"queries", 1, 0, 'q'}, {"objects", 1, 0, 'o'}, {"engine", 1, 0, 'e'},
+        {"mix", 1, 0, 'm'},     {"bare", 0, 0, 'b'},    {"circles", 1, 0, 'i'},
+        {"runs", 1, 0, 'r'},    {"check", 1, 0, 'c'},   {0, 0, 0, 0}};
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         switch (c) {
         case 'q':
@@ -247,6 +248,9 @@ int main(int argc, char **argv)
             break;
         case 'm':
             work.options.contains = 1 - strtod(optarg, NULL) / 100;
+            break;
+        case 'i':
+            work.options.circles = strtod(optarg, NULL) / 100;
             break;
         case 'b':
             work.options.keywords = 0;

@@ -31,7 +31,7 @@ void cleave__interrupt_catch(void)
 
 static void end_at_once(int signal_number)
 {
-    static const char line[] = "cleave: interrupted\n";
+    static const char line[] = "cleave: stopped\n";
     ssize_t written = write(STDERR_FILENO, line, sizeof line - 1);
     (void)written;
     raise(signal_number); /* its action is the default again: SA_RESETHAND */

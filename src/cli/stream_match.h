@@ -63,6 +63,11 @@ struct cleave_match_run {
     int closed_by; /* for this reason (errno) */
 };
 
+/* All of it, from the arguments in `run` (else zeroes): the counters are printed unless quiet. */
+enum cleave_status cleave__match_run(struct cleave_match_run *run, struct cleave_terminal *terminal,
+                                     struct cleave_error *error);
+void cleave__match_free(struct cleave_match_run *run);
+
 /* How an object's row is printed, into the arena of the batch. False: no memory. */
 bool cleave__match_row(struct cleave_match_run *run, struct cleave_match_row *row);
 /* One line of output. `row` NULL: no object; then the thing's name, if it has one. */

@@ -22,6 +22,7 @@ enum {
     KEY_BATCH,
     KEY_WINDOW,
     KEY_UNCHECKED,
+    KEY_TRACK,
     KEY_DELAY,
     KEY_ROUTE_OBJECT,
     KEY_ROUTE_QUERY,
@@ -64,6 +65,8 @@ static const struct argp_option options[] = {
     {"beta", KEY_BETA, "X", 0, "What moving a query costs, beside an object's cost (1)", 4},
     {"batch", KEY_BATCH, "N", 0, "Objects, or queries, in a message (256)", 4},
     {"window", KEY_WINDOW, "N", 0, "Messages under way to a router (8)", 4},
+    {"track", KEY_TRACK, NULL, 0,
+     "Work out who enters and leaves which query, of things with ids (--things)", 4},
     {"unchecked", KEY_UNCHECKED, NULL, 0, "Do not match everything again without shards", 4},
     {NULL, 0, NULL, 0, "On sim (times such as 2us, lognormal:1ms,0.5; docs/runtime.md):", 5},
     {"delay", KEY_DELAY, "TIME", 0, "Of a message between machines (lognormal:100us,0.5)", 5},
@@ -204,6 +207,9 @@ static error_t parse(int key, char *value, struct argp_state *state)
     case KEY_WINDOW:
         s->window = read_count(state, "--window", value, 1, 1000);
         return 0;
+    case KEY_TRACK:
+        s->track = true;
+        return 0;
     case KEY_UNCHECKED:
         a->play.unchecked = true;
         return 0;
@@ -224,8 +230,8 @@ static error_t parse(int key, char *value, struct argp_state *state)
         if (s->balance != CLEAVE__BALANCE_STATIC && !s->balance_every_ns)
             argp_error(state, "--balance-every: more than no time");
         if (s->routing != CLEAVE__ROUTING_AGRID &&
-            (s->balance != CLEAVE__BALANCE_STATIC || a->fault_count))
-            argp_error(state, "--routing: only agrid is balanced, and outlives faults");
+            (s->balance != CLEAVE__BALANCE_STATIC || a->fault_count || s->track))
+            argp_error(state, "--routing: only agrid is balanced, tracked, and outlives faults");
         if (a->fault_count && s->transport != &cleave__sim)
             argp_error(state, "--faults: on sim only");
         if (a->fault_count && !a->retry_ns)

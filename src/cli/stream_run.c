@@ -163,6 +163,8 @@ static enum cleave_status print_json(const struct arguments *a,
                   {"queries", r->queries},
                   {"matches", r->matches},
                   {"duplicates", r->duplicates},
+                  {"entered", r->entered},
+                  {"left", r->left},
                   {"missing", p->missing},
                   {"unexpected", p->unexpected},
                   {"pruned", r->pruned},
@@ -177,6 +179,7 @@ static enum cleave_status print_json(const struct arguments *a,
                   {"bytes", r->bytes},
                   {"matcher_bytes", r->matcher_bytes},
                   {"crashes", r->crashes},
+                  {"longest_step_ns", r->step_most_ns},
                   {"repeated", r->repeated},
                   {"redelivered", r->redelivered}};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
@@ -220,6 +223,9 @@ static void print_text(const struct arguments *a, const struct cleave__stream_pl
     printf("matches    %" PRIu64 ", after %.3f ms (p50), %.3f ms (p99), %.3f ms (most)\n",
            r->matches, (double)r->p50_ns * 1e-6, (double)r->p99_ns * 1e-6,
            (double)r->most_ns * 1e-6);
+    if (a->play.play.streaming.track)
+        printf("things     %" PRIu64 " times one entered a query, %" PRIu64 " times one left\n",
+               r->entered, r->left);
     printf("load       the busiest of %" PRIu32 " evaluators has %.2f times the mean\n", evaluators,
            all ? (double)most * evaluators / (double)all : 1.0);
     for (size_t i = 0; i < r->rebalance_count; i++) {
@@ -233,8 +239,11 @@ static void print_text(const struct arguments *a, const struct cleave__stream_pl
                 printf(" %" PRIu64 " %s,", kinds[k],
                        cleave__balance_kind_name((enum cleave__balance_kind)k));
         }
-        printf(" %" PRIu64 " queries; %" PRIu64 " objects sent on; %" PRIu64 " given up\n", moved,
+        printf(" %" PRIu64 " queries; %" PRIu64 " objects sent on; %" PRIu64 " given up", moved,
                r->forwarded, kinds[0]);
+        if (a->play.play.streaming.transport == &cleave__threads)
+            printf("; longest step %.1f ms", (double)r->step_most_ns * 1e-6);
+        putchar('\n');
     }
     printf("memory     %.1f MB of queries at the evaluators\n", (double)r->matcher_bytes * 1e-6);
     if (r->crashes || r->repeated)

@@ -109,7 +109,7 @@ timeout --preserve-status -s INT 1 "$cleave" cache long --capacity "$(seq -s , 1
 status=$?
 [ $status = 130 ] || fail "Ctrl-C gave $status"
 [ -s out ] && fail "interrupted, and printed: $(head -c 200 out)"
-expect_line 'interrupted' err
+expect_line 'stopped' err
 
 # While it waits for input, too.
 mkfifo slow
@@ -118,5 +118,5 @@ timeout --preserve-status -s INT 0.5 "$cleave" cache slow --capacity 3 >out 2>er
 status=$?
 [ $status = 130 ] || fail "Ctrl-C while reading gave $status"
 expect_one_line
-expect_line 'cleave: interrupted' err
+expect_line 'cleave: stopped' err
 done_testing

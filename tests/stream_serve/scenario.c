@@ -6,7 +6,7 @@
 
 #include "base/random.h"
 
-enum { US = 1000, MS = 1000 * US, WORDS = 14, IDS = 40 };
+enum { US = 1000, MS = 1000 * US, WORDS = 24, IDS = 40 };
 
 static uint32_t below(struct cleave_random *random, uint32_t bound)
 {
@@ -24,7 +24,7 @@ static uint32_t draw_words(struct cleave_random *random, uint32_t most, uint32_t
 {
     uint32_t count = 0, wanted = below(random, most + 1);
     for (uint32_t w = 0; w < WORDS && count < wanted; w++) {
-        if (below(random, WORDS) < (w < 3 ? 7u : 2u))
+        if (below(random, WORDS) < (w < 3 ? 6u : 2u))
             out[count++] = w;
     }
     return count;
@@ -124,6 +124,22 @@ static void draw_cells(struct scenario *s, struct cleave_random *random, uint32_
     s->streaming.partitions = s->cells;
 }
 
+/* Machines, of routers too, that are slow for a while, or whose messages wait. */
+static void draw_slowness(struct scenario *s, struct cleave_random *random, uint64_t horizon_ns)
+{
+    struct cleave__streaming *streaming = &s->streaming;
+    streaming->fault_count = below(random, SCENARIO_FAULTS);
+    streaming->faults = s->faults;
+    for (size_t i = 0; i < streaming->fault_count; i++)
+        s->faults[i] = (struct cleave_fault){
+            .kind = below(random, 2) ? CLEAVE_FAULT_SLOW : CLEAVE_FAULT_HOLD,
+            .at_ns = cleave__random_below(random, horizon_ns),
+            .for_ns = 1 + cleave__random_below(random, horizon_ns / 4),
+            .first_node = below(random, streaming->evaluators + streaming->routers),
+            .node_count = 1,
+            .extra_ns = (1 + below(random, 10)) * streaming->delay.low_ns};
+}
+
 /* Crashes of evaluators, cuts that hold or lose messages between some of them and all others,
  * slowness anywhere. */
 static void draw_faults(struct scenario *s, struct cleave_random *random, uint64_t seed,
@@ -190,9 +206,16 @@ void scenario_draw(struct scenario *s, uint64_t seed, const struct scenario_opti
     /* Without a draw, so that worlds stay what they were. */
     s->streaming.centralized = cleave__mix64(seed) % 3 == 0;
     draw_cells(s, &random, 2 + below(&random, SCENARIO_EVALUATORS - 1));
+    /* Now and then a message is very late; what is asked again would pile up behind it. */
+    if (!options->faulty && below(&random, 3) == 0) {
+        s->streaming.delay.kind = CLEAVE_PARETO;
+        s->streaming.delay.shape = 1.1;
+    }
     draw_script(s, &random, options->items);
     if (options->faulty)
         draw_faults(s, &random, seed, options->items * (uint64_t)MS / 4);
+    else if (!options->threaded && below(&random, 2))
+        draw_slowness(s, &random, options->items * (uint64_t)MS / 4);
 }
 
 void scenario_free(struct scenario *s)

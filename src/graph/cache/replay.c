@@ -39,7 +39,7 @@ static enum cleave_status run(const struct cleave__cache_trace *trace, struct cl
         }
         if (progress && i % REPORT_EVERY == 0) {
             if (progress->stop && *progress->stop)
-                return cleave_error_set(error, CLEAVE_INTERRUPTED, "interrupted");
+                return cleave_error_set(error, CLEAVE_INTERRUPTED, "stopped");
             if (progress->report)
                 progress->report(progress->context, "requests replayed", i, trace->requests);
         }

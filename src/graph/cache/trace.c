@@ -139,7 +139,7 @@ static enum cleave_status read_lines(struct reading *r, const struct cleave_prog
             return status;
         if (progress && r->requests.count % REPORT_EVERY == 0) {
             if (progress->stop && *progress->stop)
-                return cleave_error_set(error, CLEAVE_INTERRUPTED, "interrupted");
+                return cleave_error_set(error, CLEAVE_INTERRUPTED, "stopped");
             if (progress->report)
                 progress->report(progress->context, "requests read", r->requests.count, 0);
         }

@@ -134,6 +134,11 @@ static const struct cleave__matcher_ops *reference(uint64_t objects, uint64_t qu
 
 struct answer {
     uint64_t matches, digest;
+    bool track;
+    struct cleave__tracking tracking;
+    struct cleave__map sequences;
+    const uint64_t *end_of; /* by slot */
+    CLEAVE_VECTOR(uint64_t) ids;
 };
 
 static enum cleave_status interrupted(const struct cleave_progress *progress, const char *stage,
@@ -142,8 +147,28 @@ static enum cleave_status interrupted(const struct cleave_progress *progress, co
     if (progress && progress->report)
         progress->report(progress->context, stage, done, total);
     return progress && progress->stop && *progress->stop
-               ? cleave_error_set(error, CLEAVE_INTERRUPTED, "interrupted")
+               ? cleave_error_set(error, CLEAVE_INTERRUPTED, "stopped")
                : CLEAVE_OK;
+}
+
+/* Matches [count] are those of one object. */
+static enum cleave_status follow(struct answer *answer, const struct cleave__object *object,
+                                 const struct cleave__match *matches, uint32_t count,
+                                 const uint64_t *id_of, struct cleave_error *error)
+{
+    uint64_t *sequence = cleave__map_put(&answer->sequences, object->id);
+    if (!sequence || !CLEAVE_RESERVE(&answer->ids, 2 * (size_t)count))
+        return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for the check");
+    for (uint32_t i = 0; i < count; i++) {
+        answer->ids.data[i] = id_of[matches[i].slot];
+        answer->ids.data[count + i] = answer->end_of[matches[i].slot];
+    }
+    struct cleave__track_message message = {.thing = object->id,
+                                            .sequence = ++*sequence,
+                                            .time_ms = object->time_ms,
+                                            .queries = answer->ids.data,
+                                            .count = count};
+    return cleave__tracking_message(&answer->tracking, &message, answer->ids.data + count, error);
 }
 
 static enum cleave_status match_all(const struct cleave__stream_play *play,
@@ -168,6 +193,13 @@ static enum cleave_status match_all(const struct cleave__stream_play *play,
             out->digest += cleave__match_digest(batch[matches.items.data[i].object].number,
                                                 id_of[matches.items.data[i].slot]);
         out->matches += matches.items.count;
+        for (uint32_t i = 0, at = 0; i < n && out->track && !status; i++) {
+            uint32_t from = at;
+            while (at < matches.items.count && matches.items.data[at].object == i)
+                at++;
+            if (batch[i].id)
+                status = follow(out, &batch[i], matches.items.data + from, at - from, id_of, error);
+        }
         done += n;
         if (!status && done % REPORT_EVERY < BATCH)
             status = interrupted(play->streaming.progress, "checking", done, play->objects, error);
@@ -186,9 +218,12 @@ static enum cleave_status check_made(const struct cleave__stream_play *play,
     struct answer answer = {0};
     void *matcher = NULL;
     uint64_t *id_of = malloc((play->queries + 1) * sizeof *id_of);
+    uint64_t *end_of = malloc((play->queries + 1) * sizeof *end_of);
+    answer.track = play->streaming.track;
+    answer.end_of = end_of;
     enum cleave_status status =
-        id_of ? cleave__stream_generator_new(play->made, &generator, error)
-              : cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for the check");
+        id_of && end_of ? cleave__stream_generator_new(play->made, &generator, error)
+                        : cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for the check");
     if (!status)
         status = ops->create(&(struct cleave__matcher_options){space}, &matcher, error);
     for (uint64_t i = 0; i < play->queries && !status; i++) {
@@ -196,15 +231,23 @@ static enum cleave_status check_made(const struct cleave__stream_play *play,
         uint32_t slot;
         cleave__stream_next_query(generator, 0, &query);
         status = ops->add(matcher, &query, &slot, error);
-        if (!status)
-            id_of[slot] = query.id; /* slots are dense: nothing is removed */
+        if (!status) { /* slots are dense: nothing is removed */
+            id_of[slot] = query.id;
+            end_of[slot] = query.end_ms;
+        }
     }
+    if (!status && answer.track)
+        status = cleave__tracking_begin(&answer.tracking, 0, error);
     if (!status)
         status = match_all(play, ops, matcher, generator, id_of, &answer, error);
     if (matcher)
         ops->destroy(matcher);
     cleave__stream_generator_free(generator);
     free(id_of);
+    free(end_of);
+    cleave__tracking_free(&answer.tracking);
+    cleave__map_free(&answer.sequences);
+    CLEAVE_VECTOR_FREE(&answer.ids);
     if (status)
         return status;
     const struct cleave__streamed *run = &out->run;
@@ -212,10 +255,19 @@ static enum cleave_status check_made(const struct cleave__stream_play *play,
     out->missing = answer.matches > run->matches ? answer.matches - run->matches : 0;
     out->unexpected = run->matches > answer.matches ? run->matches - answer.matches : 0;
     out->verified = answer.matches == run->matches && answer.digest == run->digest;
+    bool followed = answer.tracking.entered == run->entered && answer.tracking.left == run->left &&
+                    answer.tracking.digest == run->event_digest;
     if (!out->verified)
         snprintf(out->wrong, sizeof out->wrong,
                  "%" PRIu64 " matches, of an unsharded matcher %" PRIu64 "%s", run->matches,
                  answer.matches, answer.matches == run->matches ? ", other ones" : "");
+    if (out->verified && answer.track && !followed) {
+        out->verified = false;
+        snprintf(out->wrong, sizeof out->wrong,
+                 "%" PRIu64 " entered and %" PRIu64 " left; without shards %" PRIu64
+                 " and %" PRIu64,
+                 run->entered, run->left, answer.tracking.entered, answer.tracking.left);
+    }
     return CLEAVE_OK;
 }
 

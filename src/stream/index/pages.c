@@ -94,6 +94,8 @@ bool cleave__pages_reserve(struct cleave__pages *pages, uint64_t count)
 void cleave__pages_trim(struct cleave__pages *pages, uint64_t count)
 {
     uint64_t in_chunk = (uint64_t)pages->mask + 1;
+    if (count == 0)
+        cleave__pages_free(pages);
     while (pages->chunk_count > 1 && (pages->chunk_count - 1) * in_chunk >= count) {
         free(pages->chunks[--pages->chunk_count]);
         pages->capacity -= in_chunk;

@@ -26,7 +26,8 @@ struct cleave__pages cleave__pages_make(uint32_t element_bytes);
 void cleave__pages_free(struct cleave__pages *pages);
 /* False: no memory, nothing has changed. */
 bool cleave__pages_reserve(struct cleave__pages *pages, uint64_t count);
-/* Gives back whole chunks past `count` elements; those below keep their place. */
+/* Gives back whole chunks past `count` elements, but the first only if that is 0; those below keep
+ * their place. */
 void cleave__pages_trim(struct cleave__pages *pages, uint64_t count);
 size_t cleave__pages_bytes(const struct cleave__pages *pages);
 

@@ -12,10 +12,12 @@
 
 enum { CLEAVE__LEARN_EVERY = 16, CLEAVE__RARITY_TERMS_MOST = 1 << 22 };
 
+struct cleave__term_counts {
+    uint32_t objects, queries; /* stay at the most they can be */
+};
+
 struct cleave__rarity {
-    struct cleave__term_counts {
-        uint32_t objects, queries; /* stay at the most they can be */
-    } * counts;
+    struct cleave__term_counts *counts;
     uint32_t capacity;
 };
 

@@ -110,12 +110,32 @@ void cleave__record_query(const struct cleave__record *record, struct cleave__qu
     }
 }
 
+/* Of a circle of the plane. Squares decide unless they are within a billionth of each other, or so
+ * large or small that they are not exact to that; then the definition does. */
+static bool circle_has(const struct cleave__record *record, const struct cleave__space *space,
+                       double x, double y)
+{
+    double dx = x - record->x0, dy = y - record->y0;
+    double distance = dx * dx + dy * dy, radius = record->x1 * record->x1;
+    if (radius > 1e-280 && radius < 1e280 && distance < 1e280) {
+        if (distance < radius * (1 - 1e-9))
+            return true;
+        if (distance > radius * (1 + 1e-9))
+            return false;
+    }
+    struct cleave__region region = region_of(record);
+    return cleave__region_has(space, &region, x, y);
+}
+
 bool cleave__record_place(const struct cleave__record *record, const struct cleave__space *space,
                           const struct cleave__object *object)
 {
     if (space->kind == CLEAVE__PLANE && !(record->head & CLEAVE__RECORD_CIRCLE)) {
         if (!((object->x >= record->x0) & (object->x <= record->x1) & (object->y >= record->y0) &
               (object->y <= record->y1)))
+            return false;
+    } else if (space->kind == CLEAVE__PLANE) {
+        if (!circle_has(record, space, object->x, object->y))
             return false;
     } else {
         struct cleave__region region = region_of(record);

@@ -89,7 +89,6 @@ static void give_overflow(struct cleave__table *table, uint32_t at)
             memset(cleave__pages_at(&table->overflow, i), 0, sizeof *line);
         table->overflow_free = NONE;
         table->overflow_used = table->overflow_free_count = 0;
-        cleave__pages_trim(&table->overflow, 0);
     }
 }
 
@@ -236,7 +235,7 @@ uint32_t cleave__table_insert(struct cleave__table *table, uint32_t hash,
     append(table, bucket_line(table, bucket), posting);
     *cleave__table_filter(table, bucket) |= filter_bits(&posting, hash);
     table->postings++;
-    if (table->postings > (uint64_t)table->buckets * 10 / 4)
+    if (table->postings > (uint64_t)table->buckets * 5 / 2)
         split(table);
     return same + counts;
 }
@@ -275,6 +274,8 @@ bool cleave__table_remove(struct cleave__table *table, uint32_t hash, uint32_t f
     refilter(table, bucket);
     if (table->buckets > CLEAVE__BUCKETS_LEAST && table->postings < table->buckets)
         join(table);
+    if (table->overflow_used == 0)
+        cleave__pages_trim(&table->overflow, 1); /* the room that was reserved stays */
     return true;
 }
 

@@ -5,9 +5,9 @@
  * holds the number of an overflow line instead. A posting keeps the upper 24 bits of its hash (the
  * lower 8 are its bucket's), so keys may collide: a table's answer is a guess to be verified.
  *
- * Growth is linear hashing (Litwin 1980): whenever more than 10/4 postings a bucket are there, the
- * next bucket in turn is split in two by one more bit of the hash. No stall; the load stays even.
- * Shrinking is the same backwards.
+ * Growth is linear hashing (Litwin 1980): whenever more than 5/2 postings a bucket are there, the
+ * next bucket in turn is split in two by one more bit of the hash. No stall; but buckets whose turn
+ * has not come have up to twice the load of the others. Shrinking is the same backwards.
  *
  * Before a bucket is read, its *filter* is: 64 bits a bucket, always exact. A posting sets, from
  * the top six bits of its hash, a bit for each of the 4 x 4 parts of its cell that its box meets;
@@ -26,13 +26,12 @@ enum {
     CLEAVE__KIND_MASK = 7,
     CLEAVE__KIND_EMPTY = 0,
     CLEAVE__KIND_POSTING = 1,
-    CLEAVE__KIND_LIST = 2, /* `slot` is a list's number: the key has many postings, elsewhere */
-    CLEAVE__KIND_NEXT = 3, /* `slot` is an overflow line's */
-    CLEAVE__KIND_PAIRS =
-        4, /* `slot` postings of this hash lie under pairs; see cleave__pairs_bits */
-    CLEAVE__HEAD_PAIR = 8, /* the key is a pair */
-    CLEAVE__HEAD_TWIN = 16 /* the same slot is, or may be, in this chain again with this tag; or
-                              a list with it is there */
+    CLEAVE__KIND_LIST = 2,  /* `slot` is a list's number: the key has many postings, elsewhere */
+    CLEAVE__KIND_NEXT = 3,  /* `slot` is an overflow line's */
+    CLEAVE__KIND_PAIRS = 4, /* `slot` postings of this hash lie under pairs (_pairs_bits) */
+    CLEAVE__HEAD_PAIR = 8,  /* the key is a pair */
+    CLEAVE__HEAD_TWIN = 16  /* the same slot is, or may be, in this chain again with this tag; or
+                               a list with it is there */
 };
 #define CLEAVE__HEAD_TAG 0xffffff00u
 #define CLEAVE__HEAD_KEY (CLEAVE__HEAD_TAG | CLEAVE__HEAD_PAIR)

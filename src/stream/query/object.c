@@ -95,7 +95,7 @@ static bool get_terms(struct cleave_reader *reader, struct cleave_arena *arena,
     for (uint32_t i = 0; i < n; i++) {
         uint32_t step = cleave__get_count(reader, UINT32_MAX);
         term += step;
-        if ((i && step == 0) || term > UINT32_MAX)
+        if ((i && step == 0) || term >= UINT32_MAX) /* the last number is no term */
             reader->failed = true;
         out[i] = (uint32_t)term;
     }
@@ -108,6 +108,7 @@ void cleave__object_write(const struct cleave__object *object, struct cleave_wri
 {
     cleave__put_varint(writer, object->number);
     cleave__put_varint(writer, object->id);
+    cleave__put_varint(writer, object->sequence);
     cleave__put_varint(writer, object->time_ms);
     put_real(writer, object->x);
     put_real(writer, object->y);
@@ -125,6 +126,7 @@ bool cleave__object_read(struct cleave_reader *reader, struct cleave_arena *aren
     *no_memory = false;
     struct cleave__object object = {.number = cleave__get_varint(reader)};
     object.id = cleave__get_varint(reader);
+    object.sequence = cleave__get_varint(reader);
     object.time_ms = cleave__get_varint(reader);
     object.x = get_finite(reader);
     object.y = get_finite(reader);

@@ -29,10 +29,11 @@ struct cleave__filter {
 
 /* Arrays are borrowed. */
 struct cleave__object {
-    uint64_t number;  /* of this message, rising in the order of arrival; from 1 */
-    uint64_t id;      /* of the thing that sends; 0: none, so that it enters and leaves nothing */
-    uint64_t time_ms; /* of the stream's clock */
-    double x, y;      /* canonical */
+    uint64_t number;   /* of this message, rising in the order of arrival; from 1 */
+    uint64_t id;       /* of the thing that sends; 0: none, so that it enters and leaves nothing */
+    uint64_t sequence; /* of the thing's objects, from 1; 0: nobody asks */
+    uint64_t time_ms;  /* of the stream's clock */
+    double x, y;       /* canonical */
     uint32_t term_count, measure_count;
     const uint32_t *terms;                  /* rising, each once */
     const struct cleave__measure *measures; /* fields rising, each once */

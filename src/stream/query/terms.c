@@ -136,6 +136,8 @@ enum cleave_status cleave__terms_text(struct cleave__terms *terms, const char *t
     if (is_ascii(text, length))
         return ascii_text(terms, text, length, add, list, error);
     enum cleave_status status = normalise(terms, text, length, error);
+    if (status || terms->points.count == 0)
+        return status;
     int32_t *at = terms->points.data, *end = at + terms->points.count;
     struct cleave__word word;
     while (!status && cleave__words_next(&at, end, &word))

@@ -70,11 +70,32 @@ static void write_reported(const struct cleave__evaluator *e, struct batch *batc
         cleave__store32(batch->found.data + at + 8, count);
 }
 
+static void write_object(const struct cleave__evaluator *e, struct cleave_writer *found,
+                         const struct cleave__object *object, const struct cleave__match *first,
+                         const struct cleave__match *end)
+{
+    bool track = e->seat->world->streaming->track;
+    cleave__put64(found, object->number);
+    if (track) {
+        cleave__put64(found, object->id);
+        cleave__put64(found, object->sequence);
+        cleave__put64(found, object->time_ms);
+    }
+    cleave__put32(found, (uint32_t)(end - first));
+    for (; first < end; first++) {
+        struct cleave__query query = {0};
+        cleave__put64(found, e->held.data[first->slot].id);
+        if (track && e->ops->query(e->matcher, first->slot, &query))
+            cleave__put64(found, query.end_ms);
+    }
+}
+
 /* An object's number, how many queries have it, which. Those that none has too, if somebody must
  * know that they were matched. */
 static void write_found(const struct cleave__evaluator *e, struct batch *batch)
 {
     const struct cleave__match *m = e->matches.items.data, *end = m + e->matches.items.count;
+    bool track = e->seat->world->streaming->track;
     for (uint32_t i = 0; i < e->objects.count; i++) {
         const struct cleave__match *first = m;
         while (m < end && m->object == i)
@@ -83,12 +104,8 @@ static void write_found(const struct cleave__evaluator *e, struct batch *batch)
             write_reported(e, batch, first, m);
             continue;
         }
-        if (m == first && !e->seat->world->durable)
-            continue;
-        cleave__put64(&batch->found, e->objects.data[i].number);
-        cleave__put32(&batch->found, (uint32_t)(m - first));
-        for (; first < m; first++)
-            cleave__put64(&batch->found, e->held.data[first->slot].id);
+        if (m > first || e->seat->world->durable || (track && e->objects.data[i].id))
+            write_object(e, &batch->found, &e->objects.data[i], first, m);
     }
 }
 

@@ -16,6 +16,7 @@ static void destroy(void *self)
     CLEAVE_VECTOR_FREE(&f->filling.which);
     free(f->under_way);
     cleave__map_free(&f->changing);
+    cleave__map_free(&f->sequences);
     cleave__arena_free(&f->arena);
     free(f->body.data);
     cleave__histogram_free(&f->round_trip_ns);
@@ -117,7 +118,13 @@ static bool flush(struct cleave__feeder *f, struct cleave_context *context)
 
 static bool add_object(struct cleave__feeder *f)
 {
-    const struct cleave__object *object = &f->item.object;
+    struct cleave__object *object = &f->item.object;
+    if (f->seat->world->streaming->track && object->id) {
+        uint64_t *sequence = cleave__map_put(&f->sequences, object->id);
+        if (!sequence)
+            return false;
+        object->sequence = ++*sequence;
+    }
     f->last_ms = object->time_ms;
     if (!f->filling.count) {
         f->filling.objects = true;

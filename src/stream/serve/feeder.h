@@ -19,6 +19,7 @@ struct cleave__feeder {
     uint32_t *under_way; /* [routers] */
     uint32_t in_all;
     uint32_t next_router;
+    struct cleave__map sequences;  /* tracked: of things, objects so far */
     struct cleave__map changing;   /* ids of queries with a change under way */
     struct cleave__feed_item item; /* not yet sent */
     bool has_item, ended;

@@ -73,6 +73,7 @@ static bool wanted(const struct cleave__router *r, uint32_t evaluator,
                    const struct cleave__object *object)
 {
     if (r->seat->world->streaming->summary == CLEAVE__SUMMARY_NONE || !r->agrid ||
+        (r->seat->world->streaming->track && object->id) ||
         (r->open && (evaluator == r->open_from || evaluator == r->open_to)))
         return true;
     return cleave__summary_any(r->summary, evaluator, object->terms, object->term_count);

@@ -31,11 +31,14 @@ static enum cleave_status settle(const struct cleave__streaming *streaming,
         return cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
                                 "evaluators and routers are from 1 to %d each",
                                 CLEAVE__EVALUATORS_MOST);
-    if (streaming->fault_count && !streaming->retry_ns)
-        return cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
-                                "with faults, requests must be repeated: no time is given");
+    for (size_t i = 0; i < streaming->fault_count && !streaming->retry_ns; i++) {
+        if (streaming->faults[i].kind == CLEAVE_FAULT_CRASH ||
+            streaming->faults[i].kind == CLEAVE_FAULT_LOSE)
+            return cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
+                                    "with faults, requests must be repeated: no time is given");
+    }
     if (streaming->routing != CLEAVE__ROUTING_AGRID &&
-        (streaming->balance != CLEAVE__BALANCE_STATIC || streaming->retry_ns))
+        (streaming->track || streaming->balance != CLEAVE__BALANCE_STATIC || streaming->retry_ns))
         return cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
                                 "only what is routed by place is balanced, and outlives faults");
     if (streaming->balance != CLEAVE__BALANCE_STATIC && !streaming->balance_every_ns)
@@ -125,6 +128,8 @@ static enum cleave_status measure_evaluators(struct play *play, struct cleave__s
         out->load_messages += e->load_messages;
         out->load_bytes += e->load_bytes;
         out->moved_queries += e->moved_queries;
+        out->step_most_ns =
+            e->step_most_ns > out->step_most_ns ? e->step_most_ns : out->step_most_ns;
     }
     return CLEAVE_OK;
 }

@@ -73,10 +73,11 @@ struct cleave__streaming {
     uint32_t window;          /* messages under way to a router; 0: 8 */
     const struct cleave__feed_ops *feed_ops;
     void *feed;
-    bool keep_matches;                /* for the check: 16 bytes each */
+    bool keep_matches; /* for the check: 16 bytes each */
+    bool track; /* the sink works out who enters and leaves which query (stream/track). Of AGRID */
     struct cleave_distribution delay; /* sim: between machines */
     struct cleave__streaming_service service;
-    const struct cleave_fault *faults; /* sim; [fault_count]; need retry_ns */
+    const struct cleave_fault *faults; /* sim; [fault_count]; those that lose need retry_ns */
     size_t fault_count;
     uint64_t retry_ns; /* what is not answered by then is asked again; 0: never */
     const struct cleave_progress *progress;
@@ -100,8 +101,10 @@ struct cleave__streamed {
     uint64_t objects, queries, removals; /* fed and acknowledged */
     uint64_t matches;                    /* told to the sink, each once */
     uint64_t duplicates;                 /* told twice; known if matches are kept */
-    uint64_t redelivered; /* told again of objects sent again after a fault, and passed over */
-    uint64_t digest;      /* of all matches, whatever their order: sum of hashes of pairs */
+    uint64_t redelivered;   /* told again of objects sent again after a fault, and passed over */
+    uint64_t entered, left; /* if tracked: pairs of thing and query; not what ends with a query */
+    uint64_t event_digest;  /* of these, whatever their order */
+    uint64_t digest;        /* of all matches, whatever their order: sum of hashes of pairs */
     double elapsed_s, objects_per_s, queries_per_s; /* objects: from the first until all are done */
     uint64_t p50_ns, p99_ns, p999_ns, most_ns; /* from the feeder's sending to the sink's taking */
     uint64_t pruned;                     /* objects that a summary kept from their evaluator */
@@ -114,6 +117,7 @@ struct cleave__streamed {
     uint64_t messages, bytes;            /* between all actors */
     uint64_t crashes, repeated;
     uint64_t candidates, moved_queries;
+    uint64_t step_most_ns; /* the longest that an evaluator was at one message of a move; threads */
     struct cleave__rebalance *rebalances; /* [rebalance_count] */
     size_t rebalance_count;
     uint64_t *load;              /* [evaluators]: objects matched plus candidates looked at */

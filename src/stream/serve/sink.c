@@ -15,6 +15,7 @@ static void destroy(void *self)
     struct cleave__sink *sink = self;
     cleave__histogram_free(&sink->latency_ns);
     cleave__map_free(&sink->done);
+    cleave__tracking_free(&sink->tracking);
     CLEAVE_VECTOR_FREE(&sink->kept);
     free(sink);
 }
@@ -25,8 +26,31 @@ static enum cleave_status create(const void *argument, void **self, struct cleav
     if (!sink)
         return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for a sink");
     sink->seat = argument;
-    *self = sink;
-    return CLEAVE_OK;
+    const struct cleave__stream_world *world = sink->seat->world;
+    enum cleave_status status = CLEAVE_OK;
+    if (world->streaming->track) /* as many as may be under way */
+        status = cleave__tracking_begin(
+            &sink->tracking, world->streaming->routers * world->window * world->batch, error);
+    if (status)
+        destroy(sink);
+    else
+        *self = sink;
+    return status;
+}
+
+static bool follow(struct cleave__sink *sink, struct cleave__track_message *message,
+                   const uint8_t *found)
+{
+    struct cleave__tracking *t = &sink->tracking;
+    uint32_t count = message->count;
+    if (!CLEAVE_RESERVE(&t->ids, 2 * (size_t)count))
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        t->ids.data[i] = cleave__load64(found + (size_t)i * 16);
+        t->ids.data[count + i] = cleave__load64(found + (size_t)i * 16 + 8);
+    }
+    message->queries = t->ids.data;
+    return !cleave__tracking_message(t, message, t->ids.data + count, NULL);
 }
 
 /* What was found of one object. False: memory is out. */
@@ -34,8 +58,15 @@ static bool take(struct cleave__sink *sink, struct cleave_reader *reader, uint64
 {
     const struct cleave__stream_world *world = sink->seat->world;
     uint64_t object = cleave__get64(reader);
-    uint32_t count = cleave__get32(reader);
-    const uint8_t *ids = cleave__get_bytes(reader, (uint64_t)count * 8);
+    bool track = world->streaming->track;
+    struct cleave__track_message message = {0};
+    if (track) {
+        message.thing = cleave__get64(reader);
+        message.sequence = cleave__get64(reader);
+        message.time_ms = cleave__get64(reader);
+    }
+    uint32_t count = cleave__get32(reader), step = track ? 16 : 8;
+    const uint8_t *ids = cleave__get_bytes(reader, (uint64_t)count * step);
     if (!ids)
         return true;
     if (world->durable) {
@@ -50,12 +81,13 @@ static bool take(struct cleave__sink *sink, struct cleave_reader *reader, uint64
     bool ok = !count || cleave__histogram_add(&sink->latency_ns, took_ns, count);
     sink->matches += count;
     for (uint32_t i = 0; i < count && ok; i++) {
-        uint64_t query = cleave__load64(ids + (size_t)i * 8);
+        uint64_t query = cleave__load64(ids + (size_t)i * step);
         sink->digest += cleave__match_digest(object, query);
         if (world->streaming->keep_matches)
             ok = CLEAVE_PUSH(&sink->kept, (struct cleave__matched_pair){object, query});
     }
-    return ok;
+    message.count = count;
+    return ok && (!message.thing || follow(sink, &message, ids));
 }
 
 static void receive(void *self, struct cleave_context *context,
@@ -92,6 +124,9 @@ void cleave__sink_settle(struct cleave__sink *sink, struct cleave__streamed *out
     out->matches = sink->matches;
     out->redelivered = sink->redelivered;
     out->digest = sink->digest;
+    out->entered = sink->tracking.entered;
+    out->left = sink->tracking.left;
+    out->event_digest = sink->tracking.digest;
     if (!sink->kept.count)
         return;
     qsort(sink->kept.data, sink->kept.count, sizeof *sink->kept.data, compare);

@@ -5,6 +5,24 @@
 #include "base/histogram.h"
 #include "base/map.h"
 #include "stream/serve/world.h"
+#include "stream/track/track.h"
+
+/* Who enters and leaves what. Starts as all zeroes. */
+struct cleave__tracking {
+    struct cleave__tracker *tracker;
+    struct cleave__map ends; /* of queries that had something: by id */
+    struct cleave__track_events events;
+    CLEAVE_VECTOR(uint64_t) ids; /* of the message at hand */
+    uint64_t entered, left, digest;
+};
+/* `wait_most`: messages of one thing that may come early. */
+enum cleave_status cleave__tracking_begin(struct cleave__tracking *tracking, uint32_t wait_most,
+                                          struct cleave_error *error);
+void cleave__tracking_free(struct cleave__tracking *tracking);
+/* `message->queries` end at `ends` [count]. What ends with a query is not counted. */
+enum cleave_status cleave__tracking_message(struct cleave__tracking *tracking,
+                                            const struct cleave__track_message *message,
+                                            const uint64_t *ends, struct cleave_error *error);
 
 struct cleave__sink {
     const struct cleave__stream_seat *seat;
@@ -14,6 +32,7 @@ struct cleave__sink {
                               * the object came before */
     uint64_t redelivered;    /* matches passed over */
     struct cleave_histogram latency_ns; /* a message's, for each of its matches */
+    struct cleave__tracking tracking;
     CLEAVE_VECTOR(struct cleave__matched_pair) kept;
 };
 

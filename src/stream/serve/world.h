@@ -46,8 +46,10 @@ static inline uint32_t cleave__balancer_actor(const struct cleave__stream_world 
  *     u64 sent_ns     by the feeder
  *     u64 done_ms     every object of an earlier time is acknowledged
  * What was found of them: u64 number, u32 count, u64 ids, for each object that a query has; with
- * faults for every object. Changes of queries travel as a head (u32 stamp: the evaluator's epoch
- * that the router knew) and records: u8 op, u64 version, u32 cover, the query. */
+ * faults for every object. If things are tracked, for every object that has an id, too: after the
+ * number u64 thing, u64 sequence, u64 time, and after each query's id u64 its end. Changes of
+ * queries travel as a head (u32 stamp: the evaluator's epoch that the router knew) and records: u8
+ * op, u64 version, u32 cover, the query. */
 enum cleave__stream_kind {
     CLEAVE__STREAM_OBJECTS = 1, /* feeder to router */
     CLEAVE__STREAM_EVALUATE,    /* router to evaluator */

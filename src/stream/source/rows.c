@@ -60,7 +60,7 @@ static enum cleave__format by_name(const char *path)
 
 static bool holds(const char *text, size_t length, const char *word)
 {
-    return memmem(text, length, word, strlen(word)) != NULL;
+    return text && memmem(text, length, word, strlen(word)) != NULL;
 }
 
 /* From the first line, or its first bytes. */
@@ -255,13 +255,22 @@ enum cleave_status cleave__rows_next(struct cleave__rows *rows, struct cleave_er
     }
 }
 
-bool cleave__rows_ready(const struct cleave__rows *rows)
+bool cleave__rows_ready(struct cleave__rows *rows)
 {
-    if (rows->format == CLEAVE__FORMAT_TOPOJSON || cleave__chunk_ready(&rows->chunk))
+    struct cleave__chunk *chunk = &rows->chunk;
+    if (rows->format == CLEAVE__FORMAT_TOPOJSON || rows->first_is_row)
         return true;
-    /* A line that is there may still not be a whole row: then the wait is for its rest. */
-    return rows->next < rows->chunk.end &&
-           memchr(rows->chunk.data + rows->next, '\n', rows->chunk.end - rows->next);
+    for (;;) {
+        if (chunk->ended || (rows->next < chunk->end &&
+                             memchr(chunk->data + rows->next, '\n', chunk->end - rows->next)))
+            return true;
+        if (!cleave__chunk_ready(chunk))
+            return false;
+        chunk->at = rows->next;
+        if (cleave__chunk_fill(chunk, CLEAVE__LINE_MOST, NULL))
+            return true; /* the next row says what is wrong */
+        rows->next = chunk->at;
+    }
 }
 
 struct cleave__value cleave__rows_field(const struct cleave__rows *rows, uint32_t column)

@@ -74,8 +74,9 @@ void cleave__rows_close(struct cleave__rows *rows);
 enum cleave_status cleave__rows_bind(struct cleave__rows *rows, const char *const *names, bool must,
                                      uint32_t *out, struct cleave_error *error);
 enum cleave_status cleave__rows_next(struct cleave__rows *rows, struct cleave_error *error);
-/* True if _next will not wait. */
-bool cleave__rows_ready(const struct cleave__rows *rows);
+/* True if a whole line is at hand, or the end: _next will hardly wait (a row may go on behind its
+ * first line). The row before is no longer valid. */
+bool cleave__rows_ready(struct cleave__rows *rows);
 /* CLEAVE__VALUE_ABSENT for handle UINT32_MAX. */
 struct cleave__value cleave__rows_value(const struct cleave__rows *rows, uint32_t handle);
 const struct cleave__geometry *cleave__rows_geometry(const struct cleave__rows *rows);

@@ -195,7 +195,8 @@ static void stop_waiting(struct cleave__tracker *t, struct cleave__thing *thing,
     }
     thing->early_count -= count;
     t->held -= count;
-    memmove(thing->early, thing->early + count, thing->early_count * sizeof *thing->early);
+    if (thing->early_count)
+        memmove(thing->early, thing->early + count, thing->early_count * sizeof *thing->early);
 }
 
 /* Those whose turn it is; `skip`: the gap before the first is passed over. Room is there. */
