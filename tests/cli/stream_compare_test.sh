@@ -95,7 +95,7 @@ expect 0 stream compare balance --generate 120000,2000 --part bytes --sweep 16,6
 python3 - <<'P' || fail "bytes: $(head -c 1500 out)"
 import json
 rows = json.load(open("out"))["parts"][0]["rows"]
-assert all(r["verified"] and r["load_looks"] if "load_looks" in r else r["verified"] for r in rows)
+assert all(r["verified"] and r["load_rounds"] for r in rows)
 for sums, cells in (rows[0:2], rows[2:4]):
     assert sums["way"] == "decentralized" and sums["load_bytes"] > 0 and sums["rebalances"] > 0
     assert sums["load_bytes_a_look"] < cells["load_bytes_a_look"], (sums, cells)
