@@ -18,6 +18,7 @@ static void destroy(void *self)
     CLEAVE_VECTOR_FREE(&e->held);
     cleave__move_end_free(&e->end);
     cleave__aggregates_free(e->sums);
+    free(e->loads);
     CLEAVE_VECTOR_FREE(&e->shedding);
     for (size_t i = 0; i < e->pending.count; i++)
         free(e->pending.data[i].body);
@@ -48,6 +49,9 @@ static enum cleave_status create(const void *argument, void **self, struct cleav
     if (!status)
         status =
             cleave__aggregates_new(streaming->grid.columns, streaming->grid.rows, &e->sums, error);
+    if (!status && streaming->centralized)
+        status =
+            cleave__cell_loads_new(streaming->grid.columns, streaming->grid.rows, &e->loads, error);
     if (status) {
         destroy(e);
         return status;

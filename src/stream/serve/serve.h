@@ -46,7 +46,7 @@ enum cleave__streaming_balance {
 
 /* sim: processor time. */
 struct cleave__streaming_service {
-    uint64_t route_object_ns, route_query_ns;                     /* at a router */
+    uint64_t route_object_ns, route_query_ns, keyword_ns; /* at a router; of another's keyword */
     uint64_t match_object_ns, match_candidate_ns, store_query_ns; /* at an evaluator */
     uint64_t message_ns;                                          /* of any message, at both */
 };
