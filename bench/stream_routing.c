@@ -23,12 +23,12 @@
 #include <spatialindex/capi/sidx_api.h>
 #endif
 
-#include "stream/route/locator.h"
+#include "stream/compare/locate.h"
 #include "stream/route/summary.h"
 #include "stream/shape/partition.h"
 #include "stream_route/maps.h"
 
-enum { SIDE = 1024, RANGES = 20000, POINTS = 1 << 20, MOST = 1000, PASSES = 5, FAN = 16 };
+enum { SIDE = 1024, RANGES = 20000, POINTS = 1 << 20, MOST = 1000, PASSES = 5 };
 
 static const uint32_t sizes[] = {25, 64, 256, 1000};
 static const double shares[] = {0.0005, 0.005, 0.015, 0.25};
@@ -96,100 +96,6 @@ static void kd_map(uint64_t seed, uint32_t evaluators, struct cleave__cells *par
     cleave__costs_free(costs);
 }
 
-/* ---- a packed R-tree ---- */
-
-struct node {
-    uint16_t x0[FAN], y0[FAN], x1[FAN], y1[FAN];
-    uint32_t child[FAN]; /* of a leaf: evaluators */
-    uint32_t count;
-    bool leaf;
-};
-struct entry {
-    struct cleave__cells box;
-    uint32_t child;
-};
-struct rtree {
-    struct node nodes[256];
-    uint32_t count, root;
-};
-
-static int by_x(const void *a, const void *b)
-{
-    const struct entry *one = a, *other = b;
-    uint32_t x = one->box.x0 + one->box.x1, y = other->box.x0 + other->box.x1;
-    return (x > y) - (x < y);
-}
-
-static int by_y(const void *a, const void *b)
-{
-    const struct entry *one = a, *other = b;
-    uint32_t x = one->box.y0 + one->box.y1, y = other->box.y0 + other->box.y1;
-    return (x > y) - (x < y);
-}
-
-static struct rtree *rtree_new(const struct cleave__cells *partitions, uint32_t count)
-{
-    struct rtree *tree = must(calloc(1, sizeof *tree));
-    struct entry entries[MOST];
-    for (uint32_t e = 0; e < count; e++)
-        entries[e] = (struct entry){partitions[e], e};
-    for (bool leaf = true;; leaf = false) {
-        uint32_t nodes = (count + FAN - 1) / FAN;
-        uint32_t slices = (uint32_t)ceil(sqrt(nodes)), slice = (nodes + slices - 1) / slices * FAN;
-        uint32_t above = 0;
-        qsort(entries, count, sizeof *entries, by_x);
-        for (uint32_t s = 0; s < count; s += slice)
-            qsort(entries + s, s + slice < count ? slice : count - s, sizeof *entries, by_y);
-        for (uint32_t at = 0; at < count; at += FAN) {
-            struct node *node = &tree->nodes[tree->count];
-            struct cleave__cells all = entries[at].box;
-            node->leaf = leaf;
-            for (uint32_t i = at; i < count && i < at + FAN; i++, node->count++) {
-                struct cleave__cells b = entries[i].box;
-                node->x0[i - at] = (uint16_t)b.x0;
-                node->y0[i - at] = (uint16_t)b.y0;
-                node->x1[i - at] = (uint16_t)b.x1;
-                node->y1[i - at] = (uint16_t)b.y1;
-                node->child[i - at] = entries[i].child;
-                all = cleave__ranges_hull((struct cleave__cells[]){all, b}, 2);
-            }
-            entries[above++] = (struct entry){all, tree->count++};
-        }
-        count = above;
-        if (count == 1)
-            break;
-    }
-    tree->root = tree->count - 1;
-    return tree;
-}
-
-static uint32_t rtree_range(void *self, struct cleave__cells range, uint32_t *out)
-{
-    const struct rtree *tree = self;
-    uint32_t stack[64], depth = 0, count = 0;
-    stack[depth++] = tree->root;
-    while (depth) {
-        const struct node *node = &tree->nodes[stack[--depth]];
-        for (uint32_t i = 0; i < node->count; i++) {
-            if (node->x0[i] > range.x1 || node->x1[i] < range.x0 || node->y0[i] > range.y1 ||
-                node->y1[i] < range.y0)
-                continue;
-            if (node->leaf)
-                out[count++] = node->child[i];
-            else
-                stack[depth++] = node->child[i];
-        }
-    }
-    return count;
-}
-
-static uint32_t rtree_point(void *self, double x, double y)
-{
-    uint32_t out[1], cx = (uint32_t)x, cy = (uint32_t)y; /* the grid's cells are of length 1 */
-    rtree_range(self, (struct cleave__cells){cx, cy, cx, cy}, out);
-    return out[0];
-}
-
 /* ---- libspatialindex ---- */
 
 #ifdef CLEAVE_HAVE_SPATIALINDEX
@@ -248,65 +154,13 @@ static uint32_t queue_range(void *self, struct cleave__cells range, uint32_t *ou
 
 /* ---- timing ---- */
 
-struct way {
-    const char *name;
-    void *self;
-    uint32_t (*point)(void *self, double x, double y); /* NULL: as the A-Grid */
-    uint32_t (*range)(void *self, struct cleave__cells range, uint32_t *out);
-};
-
-/* Whatever the order of evaluators, the same. */
-static uint64_t digest(const uint32_t *out, uint32_t count)
+static double right(const struct cleave__locate_way *way, double ns)
 {
-    uint64_t sum = count;
-    for (uint32_t i = 0; i < count; i++)
-        sum += cleave__mix64(out[i] + 1);
-    return sum;
-}
-
-static double time_points(const struct way *way, const double *points, uint32_t count,
-                          const uint16_t *wanted)
-{
-    double best = INFINITY;
-    for (uint32_t i = 0; i < count; i++) {
-        if (way->point(way->self, points[2 * i], points[2 * i + 1]) != wanted[i]) {
-            fprintf(stderr, "%s: a point goes elsewhere\n", way->name);
-            exit(1);
-        }
+    if (ns < 0) {
+        fprintf(stderr, "%s: another answer\n", way->name);
+        exit(1);
     }
-    for (int pass = 0; pass < PASSES; pass++) {
-        uint32_t sum = 0;
-        double begin = now();
-        for (uint32_t i = 0; i < count; i++)
-            sum += way->point(way->self, points[2 * i], points[2 * i + 1]);
-        double took = (now() - begin) / count;
-        if (took < best && sum != UINT32_MAX)
-            best = took;
-    }
-    return best;
-}
-
-static double time_ranges(const struct way *way, const struct cleave__cells *ranges, uint32_t count,
-                          const uint64_t *wanted)
-{
-    uint32_t out[MOST];
-    double best = INFINITY;
-    for (uint32_t i = 0; i < count; i++) {
-        if (digest(out, way->range(way->self, ranges[i], out)) != wanted[i]) {
-            fprintf(stderr, "%s: another answer\n", way->name);
-            exit(1);
-        }
-    }
-    for (int pass = 0; pass < PASSES; pass++) {
-        uint32_t sum = 0;
-        double begin = now();
-        for (uint32_t i = 0; i < count; i++)
-            sum += way->range(way->self, ranges[i], out);
-        double took = (now() - begin) / count;
-        if (took < best && sum)
-            best = took;
-    }
-    return best;
+    return ns;
 }
 
 static void times(void)
@@ -321,20 +175,20 @@ static void times(void)
     struct cleave_error error;
     uint32_t out[MOST];
     for (size_t n = 0; n < sizeof sizes / sizeof *sizes; n++) {
-        struct way ways[8];
+        struct cleave__locate_way ways[8];
         uint32_t count = 0;
         kd_map(n + 1, sizes[n], partitions);
         for (int l = 0; cleave__locators[l]; l++) {
             const struct cleave__locator_ops *ops = cleave__locators[l];
-            ways[count] = (struct way){.name = ops->name, .point = ops->point, .range = ops->range};
+            ways[count] = (struct cleave__locate_way){
+                .name = ops->name, .point = ops->point, .range = ops->range};
             ok(ops->create(&grid, partitions, sizes[n], &ways[count++].self, &error), &error);
         }
-        ways[count++] = (struct way){"queue", ways[0].self, NULL, queue_range};
-        struct rtree *tree = rtree_new(partitions, sizes[n]);
-        ways[count++] = (struct way){"rtree", tree, rtree_point, rtree_range};
+        ways[count++] = (struct cleave__locate_way){"queue", ways[0].self, NULL, queue_range};
 #ifdef CLEAVE_HAVE_SPATIALINDEX
-        ways[count++] = (struct way){"libspatialindex", spatialindex_new(partitions, sizes[n]),
-                                     spatialindex_point, spatialindex_range};
+        ways[count++] =
+            (struct cleave__locate_way){"libspatialindex", spatialindex_new(partitions, sizes[n]),
+                                        spatialindex_point, spatialindex_range};
 #endif
         cleave__random_seed(&random, 77);
         for (uint32_t i = 0; i < POINTS; i++) {
@@ -349,7 +203,9 @@ static void times(void)
         for (uint32_t w = 0; w < count; w++) {
             bool slow = !strcmp(ways[w].name, "libspatialindex");
             if (ways[w].point)
-                printf(" %15.1f", time_points(&ways[w], points, slow ? POINTS / 64 : POINTS, at));
+                printf(" %15.1f", right(&ways[w], cleave__locate_points_ns(
+                                                      &ways[w], points, slow ? POINTS / 64 : POINTS,
+                                                      at, PASSES)));
             else
                 printf(" %15s", "");
         }
@@ -358,15 +214,16 @@ static void times(void)
             for (uint32_t i = 0; i < RANGES; i++) {
                 ranges[i] = maps_range_of(&random, SIDE, SIDE, shares[s]);
                 uint32_t found = cleave__agrid_range(ways[0].self, ranges[i], out);
-                answers[i] = digest(out, found);
+                answers[i] = cleave__locate_digest(out, found);
                 met += found;
             }
             printf("\n%6.2f %% (%5.1f) ns   ", shares[s] * 100, met / RANGES);
             for (uint32_t w = 0; w < count; w++) {
                 bool slow = !strcmp(ways[w].name, "libspatialindex") ||
                             (!strcmp(ways[w].name, "scan") && shares[s] > 0.1);
-                printf(" %15.1f",
-                       time_ranges(&ways[w], ranges, slow ? RANGES / 20 : RANGES, answers));
+                printf(" %15.1f", right(&ways[w], cleave__locate_ranges_ns(
+                                                      &ways[w], ranges, slow ? RANGES / 20 : RANGES,
+                                                      sizes[n], answers, PASSES)));
                 fflush(stdout);
             }
         }
@@ -376,7 +233,6 @@ static void times(void)
             cleave__locators[l]->destroy(ways[l].self);
         }
         printf("\n");
-        free(tree);
 #ifdef CLEAVE_HAVE_SPATIALINDEX
         Index_Destroy(ways[count - 1].self);
 #endif

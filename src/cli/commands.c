@@ -31,6 +31,8 @@ static const struct cleave_command graph[] = {
 };
 
 static const struct cleave_command stream[] = {
+    {"compare", "routing, matching and balancing, beside others'", cleave__command_stream_compare,
+     NULL},
     {"generate", "made-up objects or queries as a file", cleave__command_stream_generate, NULL},
     {"run", "routers and evaluators at work on a stream", cleave__command_stream_run, NULL},
     {"match", "objects against standing queries, in a pipe", cleave__command_stream_match, NULL},

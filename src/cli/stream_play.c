@@ -26,6 +26,7 @@ enum {
     KEY_DELAY,
     KEY_ROUTE_OBJECT,
     KEY_ROUTE_QUERY,
+    KEY_KEYWORD,
     KEY_MATCH_OBJECT,
     KEY_MATCH_CANDIDATE,
     KEY_STORE_QUERY,
@@ -69,12 +70,13 @@ static const struct argp_option options[] = {
     {"unchecked", KEY_UNCHECKED, NULL, 0, "Do not match everything again without shards", 4},
     {NULL, 0, NULL, 0, "On sim (times such as 2us, lognormal:1ms,0.5; docs/runtime.md):", 5},
     {"delay", KEY_DELAY, "TIME", 0, "Of a message between machines (lognormal:100us,0.5)", 5},
-    {"route-object", KEY_ROUTE_OBJECT, "TIME", 0, "A router's work for an object (200ns)", 5},
-    {"route-query", KEY_ROUTE_QUERY, "TIME", 0, "and for a query (1us)", 5},
-    {"match-object", KEY_MATCH_OBJECT, "TIME", 0, "An evaluator's for an object (400ns)", 5},
-    {"match-candidate", KEY_MATCH_CANDIDATE, "TIME", 0, "and for a query looked at (10ns)", 5},
-    {"store-query", KEY_STORE_QUERY, "TIME", 0, "and for storing one (1500ns)", 5},
-    {"message", KEY_MESSAGE, "TIME", 0, "Anybody's for a message (2us)", 5},
+    {"route-object", KEY_ROUTE_OBJECT, "TIME", 0, "A router's work for an object (100ns)", 5},
+    {"route-query", KEY_ROUTE_QUERY, "TIME", 0, "and for a query (180ns)", 5},
+    {"keyword", KEY_KEYWORD, "TIME", 0, "and for another router's keyword (60ns)", 5},
+    {"match-object", KEY_MATCH_OBJECT, "TIME", 0, "An evaluator's for an object (140ns)", 5},
+    {"match-candidate", KEY_MATCH_CANDIDATE, "TIME", 0, "and for a query looked at (3ns)", 5},
+    {"store-query", KEY_STORE_QUERY, "TIME", 0, "and for storing one (650ns)", 5},
+    {"message", KEY_MESSAGE, "TIME", 0, "Anybody's for a message, within a machine (65ns)", 5},
     {"faults", KEY_FAULTS, "N", 0, "Crashes, cuts, losses, slowness of evaluators (0)", 5},
     {"fault-within", KEY_FAULT_WITHIN, "TIME", 0, "They begin within this time (100ms)", 5},
     {"retry", KEY_RETRY, "TIME", 0, "With faults: asked again without an answer by then (20ms)", 5},
@@ -121,6 +123,7 @@ static error_t parse_times(int key, char *value, struct argp_state *state,
     } times[] = {{KEY_BALANCE_EVERY, "--balance-every", &s->balance_every_ns},
                  {KEY_ROUTE_OBJECT, "--route-object", &s->service.route_object_ns},
                  {KEY_ROUTE_QUERY, "--route-query", &s->service.route_query_ns},
+                 {KEY_KEYWORD, "--keyword", &s->service.keyword_ns},
                  {KEY_MATCH_OBJECT, "--match-object", &s->service.match_object_ns},
                  {KEY_MATCH_CANDIDATE, "--match-candidate", &s->service.match_candidate_ns},
                  {KEY_STORE_QUERY, "--store-query", &s->service.store_query_ns},
@@ -241,6 +244,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
 
 const struct argp cleave__stream_play_argp = {options, parse, NULL, NULL, NULL, NULL, NULL};
 
+/* Times are as `cleave stream compare calibrate` gave them on a machine of 2026. */
 void cleave__stream_play_default(struct cleave_stream_play_arguments *a)
 {
     *a = (struct cleave_stream_play_arguments){
@@ -259,12 +263,13 @@ void cleave__stream_play_default(struct cleave_stream_play_arguments *a)
                                .balance_every_ns = 10000000,
                                .beta = 1,
                                .delay = {.kind = CLEAVE_LOGNORMAL, .low_ns = 100000, .shape = 0.5},
-                               .service = {.route_object_ns = 200,
-                                           .route_query_ns = 1000,
-                                           .match_object_ns = 400,
-                                           .match_candidate_ns = 10,
-                                           .store_query_ns = 1500,
-                                           .message_ns = 2000}}}};
+                               .service = {.route_object_ns = 100,
+                                           .route_query_ns = 180,
+                                           .keyword_ns = 60,
+                                           .match_object_ns = 140,
+                                           .match_candidate_ns = 3,
+                                           .store_query_ns = 650,
+                                           .message_ns = 65}}}};
 }
 
 void cleave__stream_play_settle(struct cleave_stream_play_arguments *a, uint64_t seed,

@@ -179,6 +179,7 @@ static enum cleave_status print_json(const struct arguments *a,
                   {"bytes", r->bytes},
                   {"matcher_bytes", r->matcher_bytes},
                   {"crashes", r->crashes},
+                  {"longest_step_ns", r->step_most_ns},
                   {"repeated", r->repeated},
                   {"redelivered", r->redelivered}};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
@@ -238,8 +239,11 @@ static void print_text(const struct arguments *a, const struct cleave__stream_pl
                 printf(" %" PRIu64 " %s,", kinds[k],
                        cleave__balance_kind_name((enum cleave__balance_kind)k));
         }
-        printf(" %" PRIu64 " queries; %" PRIu64 " objects sent on; %" PRIu64 " given up\n", moved,
+        printf(" %" PRIu64 " queries; %" PRIu64 " objects sent on; %" PRIu64 " given up", moved,
                r->forwarded, kinds[0]);
+        if (a->play.play.streaming.transport == &cleave__threads)
+            printf("; longest step %.1f ms", (double)r->step_most_ns * 1e-6);
+        putchar('\n');
     }
     printf("memory     %.1f MB of queries at the evaluators\n", (double)r->matcher_bytes * 1e-6);
     if (r->crashes || r->repeated)

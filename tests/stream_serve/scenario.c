@@ -327,6 +327,8 @@ void scenario_draw(struct scenario *s, uint64_t seed, const struct scenario_opti
             s->streaming.balance = CLEAVE__BALANCE_STATIC;
     }
     draw_odd_world(s, unit_ns);
+    /* Without a draw, so that worlds stay what they were. */
+    s->streaming.centralized = cleave__mix64(seed) % 3 == 0;
     draw_cells(s, &random, 2 + below(&random, SCENARIO_EVALUATORS - 1));
     /* Now and then a message is very late, and what is asked again comes behind it. */
     if (options->faulty ? s->odd.late : below(&random, 3) == 0) {

@@ -47,6 +47,31 @@ void cleave__cell_loads_remove_query(struct cleave__cell_loads *loads, struct cl
     last->last--;
 }
 
+void cleave__cell_loads_take(struct cleave__cell_loads *loads, struct cleave__cells part,
+                             uint64_t cost)
+{
+    uint64_t left = cleave__cells_count(part);
+    for (uint32_t y = part.y0; y <= part.y1; y++) {
+        for (uint32_t x = part.x0; x <= part.x1; x++, left--) {
+            uint64_t share = cost / left;
+            cell_at(loads, x, y)->cost += share;
+            cost -= share;
+        }
+    }
+}
+
+void cleave__cell_loads_keep(struct cleave__cell_loads *loads, struct cleave__cells partition)
+{
+    loads->queries = 0;
+    for (uint32_t y = 0; y < loads->rows; y++) {
+        for (uint32_t x = 0; x < loads->columns; x++) {
+            struct cleave__cell_load *load = cell_at(loads, x, y);
+            load->first = load->last = 0;
+            load->cost = cleave__cells_have(partition, x, y) ? load->cost : 0;
+        }
+    }
+}
+
 void cleave__cell_loads_decay(struct cleave__cell_loads *loads)
 {
     size_t cells = (size_t)loads->columns * loads->rows;

@@ -31,6 +31,11 @@ void cleave__cell_loads_object(struct cleave__cell_loads *loads, uint32_t column
 /* As for cleave__aggregates_add_query. */
 void cleave__cell_loads_add_query(struct cleave__cell_loads *loads, struct cleave__cells range);
 void cleave__cell_loads_remove_query(struct cleave__cell_loads *loads, struct cleave__cells range);
+/* `part` has come with this cost, spread evenly. */
+void cleave__cell_loads_take(struct cleave__cell_loads *loads, struct cleave__cells part,
+                             uint64_t cost);
+/* Forgets all queries, to count them anew, and the costs outside a partition. O(cells). */
+void cleave__cell_loads_keep(struct cleave__cell_loads *loads, struct cleave__cells partition);
 void cleave__cell_loads_decay(struct cleave__cell_loads *loads);
 
 /* The message for the balancer, of a partition that is not empty. CLEAVE_NO_MEMORY: nothing useful

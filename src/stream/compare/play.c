@@ -97,9 +97,10 @@ static void sample_script(const struct cleave__stream_play *play,
         count(costs, streaming, NULL, &script->queries.data[i].query);
 }
 
-static enum cleave_status partition(const struct cleave__stream_play *play,
-                                    const struct cleave__streaming *streaming,
-                                    struct cleave__cells *cells, struct cleave_error *error)
+enum cleave_status cleave__stream_play_partition(const struct cleave__stream_play *play,
+                                                 const struct cleave__streaming *streaming,
+                                                 struct cleave__cells *cells,
+                                                 struct cleave_error *error)
 {
     uint32_t side = play->grid_side;
     if (play->first == CLEAVE__FIRST_UNIFORM) {
@@ -304,7 +305,7 @@ enum cleave_status cleave__stream_play(const struct cleave__stream_play *play,
         cleave__grid_make(b->x0, b->y0, b->x1, b->y1, play->grid_side, play->grid_side);
     streaming.partitions = cells;
     enum cleave_status status =
-        cells ? partition(play, &streaming, cells, error)
+        cells ? cleave__stream_play_partition(play, &streaming, cells, error)
               : cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for partitions");
     if (!status && play->script) {
         play->script->at = 0;

@@ -39,6 +39,12 @@ struct cleave__stream_played {
 enum cleave_status cleave__stream_play(const struct cleave__stream_play *play,
                                        struct cleave__stream_played *out,
                                        struct cleave_error *error);
+/* The first partitions alone, into `cells` [evaluators]. Of `streaming` it takes space, grid and
+ * evaluators. */
+enum cleave_status cleave__stream_play_partition(const struct cleave__stream_play *play,
+                                                 const struct cleave__streaming *streaming,
+                                                 struct cleave__cells *cells,
+                                                 struct cleave_error *error);
 void cleave__stream_played_free(struct cleave__stream_played *played);
 
 #endif

@@ -43,4 +43,5 @@ const struct cleave__locator_ops cleave__locator_agrid = {
 };
 
 const struct cleave__locator_ops *const cleave__locators[] = {
-    &cleave__locator_agrid, &cleave__locator_scan, &cleave__locator_bitset, NULL};
+    &cleave__locator_agrid, &cleave__locator_scan, &cleave__locator_bitset, &cleave__locator_rtree,
+    NULL};

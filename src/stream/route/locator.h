@@ -5,6 +5,7 @@
  *   scan    every cell of the range is looked at (a plain grid)
  *   bitset  four tables, by first and last column and row, of the evaluators whose partition begins
  *           no later or ends no earlier; the words of four entries ANDed
+ *   rtree   a packed R-tree of the partitions
  *
  * All give the same evaluators, each once, in no particular order. Partitions as for
  * cleave__agrid_new. Thread rule: one thread at a time. */
@@ -26,7 +27,7 @@ struct cleave__locator_ops {
 };
 
 extern const struct cleave__locator_ops cleave__locator_agrid, cleave__locator_scan,
-    cleave__locator_bitset;
+    cleave__locator_bitset, cleave__locator_rtree;
 
 /* All of them, ended by NULL. */
 extern const struct cleave__locator_ops *const cleave__locators[];

@@ -23,10 +23,28 @@ static void destroy(void *self)
     CLEAVE_VECTOR_FREE(&b->rebalances);
     free(b->cells);
     free(b->reports);
+    for (uint32_t e = 0; b->sums && e < b->seat->world->streaming->evaluators; e++)
+        cleave__aggregates_free(b->sums[e]);
+    free(b->sums);
+    free(b->refused);
     free(b);
 }
 
 static void moved(void *self, struct cleave_context *context, bool done);
+
+static enum cleave_status create_central(struct cleave__balancer *b, struct cleave_error *error)
+{
+    const struct cleave__streaming *streaming = b->seat->world->streaming;
+    enum cleave_status status = CLEAVE_OK;
+    b->sums = calloc(streaming->evaluators, sizeof *b->sums);
+    b->refused = calloc(streaming->evaluators, sizeof *b->refused);
+    if (!b->sums || !b->refused)
+        return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for a balancer");
+    for (uint32_t e = 0; e < streaming->evaluators && !status; e++)
+        status = cleave__aggregates_new(streaming->grid.columns, streaming->grid.rows, &b->sums[e],
+                                        error);
+    return status;
+}
 
 static enum cleave_status create(const void *argument, void **self, struct cleave_error *error)
 {
@@ -44,6 +62,13 @@ static enum cleave_status create(const void *argument, void **self, struct cleav
         if (b)
             destroy(b);
         return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for a balancer");
+    }
+    if (streaming->centralized) {
+        enum cleave_status status = create_central(b, error);
+        if (status) {
+            destroy(b);
+            return status;
+        }
     }
     for (uint32_t e = 0; e < streaming->evaluators; e++)
         b->cells[e] = cleave__stream_partition(streaming, e);
@@ -152,6 +177,8 @@ static void moved(void *self, struct cleave_context *context, bool done)
     }
     if (done) {
         struct cleave__cells *from = &b->cells[step->from], *to = &b->cells[step->to];
+        if (b->refused)
+            b->refused[step->from] = b->refused[step->to] = 0;
         cleave__cells_cut(*from, step->cells, from);
         cleave__cells_join(*to, step->cells, to);
     } else {
@@ -175,14 +202,46 @@ static uint64_t moved_queries(const struct cleave__balancer *b)
     return 0;
 }
 
+/* Centralized: reports from what all cells cost, as evaluators would make them. */
+static void make_reports(struct cleave__balancer *b)
+{
+    uint32_t evaluators = b->seat->world->streaming->evaluators;
+    for (uint32_t e = 0; e < evaluators; e++) {
+        if (b->ticks % DECAY_EVERY == 0)
+            b->refused[e] = 0;
+        cleave__balance_report_make(b->sums[e], e, b->cells, evaluators, &b->reports[e]);
+        b->reports[e].refused = b->refused[e];
+    }
+}
+
+/* Centralized: where to cut, without asking. */
+static void find_shift(struct cleave__balancer *b, struct cleave_context *context)
+{
+    struct cleave__balance_step *step = &b->decision.steps[0];
+    struct cleave__balance_part part;
+    if (!cleave__aggregates_shift(b->sums[step->from], b->cells[step->from], b->decision.side,
+                                  b->decision.neighbour_cost, &part)) {
+        b->refused[step->from] |= 1u << b->decision.side;
+        rest(b, context);
+        return;
+    }
+    step->cells = part.cells;
+    b->moved_queries = part.queries;
+    begin_step(b, context);
+}
+
 static void decide(struct cleave__balancer *b, struct cleave_context *context)
 {
     const struct cleave__streaming *streaming = b->seat->world->streaming;
     struct cleave__balance_options options = {.beta = streaming->beta};
+    if (b->sums)
+        make_reports(b);
     b->decision = cleave__balance_decide(b->reports, streaming->evaluators, &options);
     b->step = 0;
     if (b->decision.kind == CLEAVE__BALANCE_NONE) {
         rest(b, context);
+    } else if (cleave__cells_empty(b->decision.steps[0].cells) && b->sums) {
+        find_shift(b, context);
     } else if (cleave__cells_empty(b->decision.steps[0].cells)) {
         b->stage = CLEAVE__BALANCER_SHIFTING;
         b->round++;
@@ -253,6 +312,17 @@ static bool take_answer(struct cleave__balancer *b, struct cleave_context *conte
 {
     const struct cleave__grid *grid = &b->seat->world->streaming->grid;
     struct cleave_reader reader = cleave__body(message);
+    if (b->stage == CLEAVE__BALANCER_LOADING && b->sums) {
+        struct cleave__cells partition = CLEAVE__NO_CELLS;
+        cleave__aggregates_clear(b->sums[index]);
+        if (cleave__left(&reader) &&
+            (!cleave__cell_loads_read(&reader, b->sums[index], &partition) ||
+             !cleave__cells_equal(partition, b->cells[index]))) {
+            cleave__stream_corrupt(context, "figures of cells that make no sense");
+            return false;
+        }
+        return true;
+    }
     if (b->stage == CLEAVE__BALANCER_LOADING) {
         if (!cleave__balance_report_read(&reader, grid->columns, grid->rows, &b->reports[index])) {
             cleave__stream_corrupt(context, "a report that makes no sense");

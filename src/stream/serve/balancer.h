@@ -3,6 +3,7 @@
 #define CLEAVE_STREAM_SERVE_BALANCER_H
 
 #include "move/move.h"
+#include "stream/balance/central.h"
 #include "stream/balance/decide.h"
 #include "stream/serve/world.h"
 
@@ -23,6 +24,10 @@ struct cleave__balancer {
     bool over;                              /* nothing more will come */
     struct cleave__cells *cells;            /* [evaluators] */
     struct cleave__balance_report *reports; /* [evaluators] */
+    /* Centralized: sums of what evaluators sent of their cells [evaluators], and the sides where a
+     * shift was looked for in vain since costs decayed last, as bits [evaluators]. */
+    struct cleave__aggregates **sums;
+    uint32_t *refused;
     struct cleave__balance_decision decision;
     uint32_t step; /* of the decision */
     uint64_t began_ns, moved_queries, ticks;

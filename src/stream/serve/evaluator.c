@@ -2,6 +2,7 @@
 #include "stream/serve/evaluator.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/random.h"
 #include "stream/route/summary.h"
@@ -17,6 +18,7 @@ static void destroy(void *self)
     CLEAVE_VECTOR_FREE(&e->held);
     cleave__move_end_free(&e->end);
     cleave__aggregates_free(e->sums);
+    free(e->loads);
     CLEAVE_VECTOR_FREE(&e->shedding);
     for (size_t i = 0; i < e->pending.count; i++)
         free(e->pending.data[i].body);
@@ -47,6 +49,9 @@ static enum cleave_status create(const void *argument, void **self, struct cleav
     if (!status)
         status =
             cleave__aggregates_new(streaming->grid.columns, streaming->grid.rows, &e->sums, error);
+    if (!status && streaming->centralized)
+        status =
+            cleave__cell_loads_new(streaming->grid.columns, streaming->grid.rows, &e->loads, error);
     if (status) {
         destroy(e);
         return status;
@@ -74,6 +79,15 @@ static void start(void *self, struct cleave_context *context, const uint8_t *sav
     }
 }
 
+/* Processor time of this thread: for the figure alone, nothing is decided by it. 0 on sim. */
+static uint64_t work_ns(const struct cleave__evaluator *e)
+{
+    struct timespec now = {0};
+    if (e->seat->world->streaming->transport == &cleave__threads)
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
 static void receive(void *self, struct cleave_context *context,
                     const struct cleave_message *message)
 {
@@ -82,7 +96,10 @@ static void receive(void *self, struct cleave_context *context,
     struct cleave_arena_mark mark = cleave__arena_mark(&e->arena);
     cleave__context_spend(context, e->seat->world->streaming->service.message_ns);
     if (cleave__move_message(message)) {
+        uint64_t began_ns = work_ns(e);
         cleave__move_end_receive(&e->end, context, message);
+        uint64_t took_ns = work_ns(e) - began_ns;
+        e->step_most_ns = took_ns > e->step_most_ns ? took_ns : e->step_most_ns;
     } else if (message->sort == CLEAVE_REPLY || message->sort == CLEAVE_TIMEOUT) {
         if (message->tag >> 48 == CLEAVE__TAG_SHED)
             cleave__evaluator_shed_answer(e, context, message);

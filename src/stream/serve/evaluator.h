@@ -12,7 +12,7 @@
 
 #include "base/map.h"
 #include "move/move.h"
-#include "stream/balance/aggregates.h"
+#include "stream/balance/central.h"
 #include "stream/serve/world.h"
 
 struct cleave__held_query {
@@ -50,6 +50,8 @@ struct cleave__evaluator {
     struct cleave__cells own;
     struct cleave__move_end end;
     struct cleave__aggregates *sums;
+    struct cleave__cell_loads
+        *loads;             /* centralized: of every cell; costs outside `own` are stale */
     uint64_t incoming_cost; /* of cells that come */
     /* Of this evaluator, another after each crash; and of the source of the cells that come. */
     uint64_t life, incoming_life;
@@ -84,6 +86,7 @@ struct cleave__evaluator {
     uint64_t matched_objects, load, candidates_seen, forwarded, expired, shed_terms, stores,
         moved_queries;
     uint64_t load_messages, load_bytes;
+    uint64_t step_most_ns; /* the longest that a move's message has taken here */
 };
 
 /* evaluator_store.c */

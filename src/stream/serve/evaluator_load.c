@@ -15,6 +15,27 @@ static void answer(struct cleave__evaluator *e, struct cleave_context *context,
                                writer->count);
 }
 
+/* Figures of all cells; the queries' are counted now. An evaluator without cells sends nothing. */
+static void tell_cells(struct cleave__evaluator *e, struct cleave_context *context,
+                       const struct cleave_message *message, struct cleave__cells own, bool decay)
+{
+    struct cleave_writer *writer = cleave__context_writer(context);
+    struct cleave_error error;
+    if (decay)
+        cleave__cell_loads_decay(e->loads);
+    cleave__cell_loads_keep(e->loads, own);
+    for (uint32_t slot = 0; slot < e->ops->slots(e->matcher); slot++) {
+        struct cleave__query query;
+        if (e->ops->query(e->matcher, slot, &query))
+            cleave__cell_loads_add_query(
+                e->loads, cleave__query_ranges(e->seat->world->streaming, &query).hull);
+    }
+    if (!cleave__cells_empty(own) &&
+        cleave__cell_loads_write(e->loads, own, writer, &error) != CLEAVE_OK)
+        writer->failed = true;
+    answer(e, context, message, writer);
+}
+
 /* Body: x0 y0 x1 y1 of every evaluator, u32 each; and whether costs are to decay. */
 void cleave__evaluator_tell_load(struct cleave__evaluator *e, struct cleave_context *context,
                                  const struct cleave_message *message)
@@ -37,6 +58,10 @@ void cleave__evaluator_tell_load(struct cleave__evaluator *e, struct cleave_cont
     if (decay) {
         cleave__aggregates_decay(e->sums, e->own);
         e->refused = 0;
+    }
+    if (e->loads) {
+        tell_cells(e, context, message, cells[e->seat->index], decay);
+        return;
     }
     cleave__balance_report_make(e->sums, e->seat->index, cells, evaluators, &report);
     report.refused = e->refused;

@@ -133,8 +133,11 @@ static bool match(struct cleave__evaluator *e, struct cleave_context *context, s
         uint64_t cost = 1 + (uint64_t)object->term_count + e->candidates.data[i];
         looked += e->candidates.data[i];
         /* What is incoming is not in the sums until it is kept. */
-        if (cleave__cells_have(e->own, column, row))
+        if (cleave__cells_have(e->own, column, row)) {
             cleave__aggregates_object(e->sums, column, row, cost);
+            if (e->loads)
+                cleave__cell_loads_object(e->loads, column, row, cost);
+        }
         e->load += cost;
     }
     write_found(e, batch);

@@ -160,6 +160,8 @@ static void keep_pieces(void *holder, const uint64_t *pieces, size_t count)
     e->own = joined;
     e->refused = 0;
     cleave__aggregates_take(e->sums, cells, e->incoming_cost);
+    if (e->loads)
+        cleave__cell_loads_take(e->loads, cells, e->incoming_cost);
     e->incoming_cost = 0;
 }
 

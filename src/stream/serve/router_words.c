@@ -35,8 +35,9 @@ void cleave__router_keywords(struct cleave__router *r, struct cleave_context *co
                              const struct cleave_message *message)
 {
     struct cleave_reader reader = cleave__body(message);
-    uint32_t evaluators = r->seat->world->streaming->evaluators;
-    for (uint32_t left = cleave__get32(&reader); left; left--) {
+    const struct cleave__streaming *streaming = r->seat->world->streaming;
+    uint32_t evaluators = streaming->evaluators, adds = cleave__get32(&reader);
+    for (uint32_t left = adds; left; left--) {
         struct cleave__keyword k = get_keyword(&reader);
         if (reader.failed || k.evaluator >= evaluators) {
             cleave__stream_corrupt(context, "keywords that make no sense");
@@ -50,6 +51,7 @@ void cleave__router_keywords(struct cleave__router *r, struct cleave_context *co
         if (!reader.failed && k.evaluator < evaluators)
             cleave__summary_confirm(r->summary, k.evaluator, k.term, k.stamp);
     }
+    cleave__context_spend(context, adds * streaming->service.keyword_ns);
     cleave__stream_answer(context, message->promise, CLEAVE__STREAM_DONE);
 }
 

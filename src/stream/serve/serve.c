@@ -128,6 +128,8 @@ static enum cleave_status measure_evaluators(struct play *play, struct cleave__s
         out->load_messages += e->load_messages;
         out->load_bytes += e->load_bytes;
         out->moved_queries += e->moved_queries;
+        out->step_most_ns =
+            e->step_most_ns > out->step_most_ns ? e->step_most_ns : out->step_most_ns;
     }
     return CLEAVE_OK;
 }

@@ -46,7 +46,7 @@ enum cleave__streaming_balance {
 
 /* sim: processor time. */
 struct cleave__streaming_service {
-    uint64_t route_object_ns, route_query_ns;                     /* at a router */
+    uint64_t route_object_ns, route_query_ns, keyword_ns; /* at a router; of another's keyword */
     uint64_t match_object_ns, match_candidate_ns, store_query_ns; /* at an evaluator */
     uint64_t message_ns;                                          /* of any message, at both */
 };
@@ -117,6 +117,7 @@ struct cleave__streamed {
     uint64_t messages, bytes;            /* between all actors */
     uint64_t crashes, repeated;
     uint64_t candidates, moved_queries;
+    uint64_t step_most_ns; /* the longest that an evaluator was at one message of a move; threads */
     struct cleave__rebalance *rebalances; /* [rebalance_count] */
     size_t rebalance_count;
     uint64_t *load;              /* [evaluators]: objects matched plus candidates looked at */
