@@ -124,10 +124,17 @@ static void remark(const struct cleave_match_run *run)
         fputs("cleave: queries have keywords, and no column gives objects words; see --text and "
               "--keywords\n",
               stderr);
-    if (run->endings.count && !cleave__objects_have_times(run->objects) && !run->arguments->arrival)
-        fputs("cleave: queries end, and objects have no times: name the column with --time, or "
-              "--arrival-time\n",
+    if (run->tracker && !cleave__objects_have_ids(run->objects))
+        fputs("cleave: queries want enter or exit, and objects have no ids: name the column with "
+              "--id\n",
               stderr);
+    bool silence = run->tracker && run->arguments->ttl_ms;
+    if ((run->endings.count || silence) && !cleave__objects_have_times(run->objects) &&
+        !run->arguments->arrival)
+        fprintf(stderr,
+                "cleave: %s, and objects have no times: name the column with --time, or "
+                "--arrival-time\n",
+                run->endings.count ? "queries end" : "things may be silent");
 }
 
 /* A match; by object and query when settled. */

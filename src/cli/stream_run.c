@@ -32,9 +32,11 @@ static error_t parse(int key, char *value, struct argp_state *state)
         argp_error(state, "'%s': files are given by --objects and --queries", value);
         return 0;
     case ARGP_KEY_END:
-        if (!a->files.objects != !a->files.queries)
-            argp_error(state, "--objects and --queries are given together, or neither");
-        if (a->files.objects && a->play.generate)
+        if (a->files.objects && !a->files.queries)
+            argp_error(state, "which queries? --queries FILE");
+        if (a->files.queries && !a->files.objects && !a->play.generate)
+            a->files.objects = "-";
+        if (a->files.queries && a->play.generate)
             argp_error(state, "either files or --generate");
         if (a->files.objects && !strcmp(a->files.objects, "-") && !strcmp(a->files.queries, "-"))
             argp_error(state, "objects and queries cannot both come from standard input");

@@ -265,6 +265,16 @@ expect_line '200000 queries (0 refused' err
 head -41 points.csv >few.csv
 expect 0 stream match --space plane --queries geofences.csv --objects few.csv --check
 expect_line '40 objects checked by brute force' err
+# What would silently never be told.
+printf 'id,west,south,east,north,events\na,0,0,9,9,enter;exit\n' >inside.csv
+printf 'lon,lat,time\n5,5,1\n' >nobody.csv
+expect 0 stream match --queries inside.csv nobody.csv
+expect_line 'queries want enter or exit, and objects have no ids: name the column with --id' err
+expect 0 stream match --queries inside.csv --id time nobody.csv --time '' --ttl-s 5
+expect_line 'things may be silent, and objects have no times' err
+expect 0 stream match --queries inside.csv --id time nobody.csv --ttl-s 5
+grep -q 'objects have no' err && fail "a remark for nothing: $(cat err)"
+
 # What could be meant in two ways, or would silently be everywhere; UTF-16; a full disk.
 printf 'lon,lat,lon\n5,5,6\n' >twice.csv
 expect 1 stream match --queries queries.csv twice.csv -q

@@ -70,7 +70,11 @@ bad() {
     [ "$status" = 2 ] || expect_one_line
 }
 bad 2 'either files or --generate' --objects a --queries b --generate 1,1
-bad 2 'are given together' --objects a
+bad 2 'which queries? --queries FILE' --objects a
+bad 2 'either files or --generate' --queries b --generate 1,1
+bad 2 'both come from standard input' --queries - --objects -
+"$cleave" stream run --queries queries.csv --json -q <objects.csv >out 2>err || fail "objects from a pipe: $(cat err)"
+expect_line '"matches": 5' out
 bad 1 'absent' --objects objects.csv --queries absent
 bad 1 'absent' --objects absent --queries queries.csv
 bad 2 'how many objects and how many queries' --generate 1,2,3

@@ -400,3 +400,8 @@ bool cleave__objects_have_times(const struct cleave__objects *o)
 {
     return o->time != UINT32_MAX || o->time_ms != UINT32_MAX;
 }
+
+bool cleave__objects_have_ids(const struct cleave__objects *o)
+{
+    return o->id != UINT32_MAX;
+}

@@ -44,6 +44,7 @@ struct cleave__rows *cleave__objects_rows(struct cleave__objects *objects);
 const struct cleave__objects_counts *cleave__objects_counts(const struct cleave__objects *objects);
 bool cleave__objects_have_words(const struct cleave__objects *objects); /* a column gives them */
 bool cleave__objects_have_times(const struct cleave__objects *objects);
+bool cleave__objects_have_ids(const struct cleave__objects *objects);
 
 /* A thing's number from its id's text: a whole number is itself, other text its hash with the
  * highest bit set, so that the two do not meet. Not 0. */
