@@ -184,8 +184,8 @@ void cleave__mover_receive(struct cleave__mover *mover, struct cleave_context *c
                            const struct cleave_message *message);
 
 /* How long to wait for an answer to what was asked `tries` times in vain: twice as long each time,
- * so that of what is late by any time few repeats pile up, and none is late by more than twice that
- * time. */
+ * so that of what is late by any time few repeats pile up, and later in steps of 16, so that it
+ * comes to be enough however short `retry_ns` is (2^36 times it). */
 enum { CLEAVE__TRIES_LONG = 6, CLEAVE__TRIES_MOST = 15 /* as tags of requests count */ };
 static inline uint32_t cleave__tries_more(uint32_t tries)
 {
@@ -193,7 +193,11 @@ static inline uint32_t cleave__tries_more(uint32_t tries)
 }
 static inline uint64_t cleave__pause_ns(uint64_t retry_ns, uint32_t tries)
 {
-    return retry_ns > UINT64_MAX >> (CLEAVE__TRIES_MOST + 1) ? retry_ns : retry_ns << tries;
+    const uint64_t most_ns = UINT64_C(1) << 55; /* a year */
+    uint32_t doublings = tries <= 8 ? tries : 8 + 4 * (tries - 8);
+    if (retry_ns <= most_ns >> doublings)
+        return retry_ns << doublings;
+    return retry_ns > most_ns ? retry_ns : most_ns;
 }
 
 /* Inside: a request's tag, from what it is, how often it was asked in vain, and up to 48 bits. */

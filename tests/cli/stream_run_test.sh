@@ -35,6 +35,7 @@ expect_line '"done": true' out
 verified $small --balance adaptive --balance-every 1ms --scale 0.4 --beta 0
 verified $small --balance forced --balance-every 2ms --faults 30 --fault-within 40ms --retry 5ms
 grep -q '"crashes": 0' out && fail "no crash"
+verified --generate 4000,300 --query-words 1 --balance forced --balance-every 1ms --faults 20 --retry 1ns
 verified $small --transport threads --balance forced --balance-every 1ms
 verified $small --things 200 --track --circles 0.5 --lifetime-ms 5000 --range 0.05
 entered=$(sed -n 's/.*"entered": \([0-9]*\).*/\1/p' out)

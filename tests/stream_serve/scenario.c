@@ -274,6 +274,8 @@ static void draw_more_faults(struct scenario *s, uint64_t horizon_ns)
     struct cleave_random *random = &s->odd.random;
     struct cleave__streaming *streaming = &s->streaming;
     uint32_t more = s->odd.world ? below(random, SCENARIO_MORE_FAULTS + 1) : 0;
+    if (s->odd.world && below(random, 8) == 0) /* long before any answer could be there */
+        streaming->retry_ns = 1 + below(random, 20 * US);
     for (uint32_t i = 0; i < more; i++)
         s->faults[streaming->fault_count++] = (struct cleave_fault){
             .kind = below(random, 2) ? CLEAVE_FAULT_SLOW : CLEAVE_FAULT_HOLD,
