@@ -231,7 +231,16 @@ static enum cleave_status print_tracked(struct cleave_match_run *run,
     return status;
 }
 
-/* Queries that are over when the clock shows the time of this row. */
+/* Things that have been silent for too long when the clock shows this time. */
+static enum cleave_status pass_time(struct cleave_match_run *run, uint64_t clock_ms,
+                                    struct cleave_error *error)
+{
+    enum cleave_status status = cleave__tracker_tick(run->tracker, clock_ms, &run->tracked, error);
+    return status ? status : print_tracked(run, NULL, error);
+}
+
+/* Queries that are over when the clock shows the time of this row. A thing whose silence was too
+ * long before a query's end has left it, though the clock shows both at once. */
 static enum cleave_status expire(struct cleave_match_run *run, uint64_t clock_ms, size_t *at,
                                  struct cleave_error *error)
 {
@@ -239,7 +248,9 @@ static enum cleave_status expire(struct cleave_match_run *run, uint64_t clock_ms
     for (; *at < run->endings.count && run->endings.data[*at].end_ms <= clock_ms && !status;
          ++*at) {
         const struct cleave_ending *e = &run->endings.data[*at];
-        if (run->tracker) { /* who was inside is not told: the query is gone */
+        if (run->tracker && e->end_ms)
+            status = pass_time(run, e->end_ms - 1, error);
+        if (run->tracker && !status) { /* who was inside is not told: the query is gone */
             status = cleave__tracker_end(run->tracker, e->id, e->end_ms, &run->tracked, error);
             cleave__track_events_clear(&run->tracked);
         }
@@ -256,10 +267,7 @@ static enum cleave_status track(struct cleave_match_run *run, uint32_t i, const 
 {
     const uint32_t wanted = CLEAVE__EVENT_ENTER | CLEAVE__EVENT_EXIT;
     const struct cleave_match_row *row = &run->rows[i];
-    enum cleave_status status =
-        cleave__tracker_tick(run->tracker, row->clock_ms, &run->tracked, error);
-    if (!status)
-        status = print_tracked(run, NULL, error);
+    enum cleave_status status = pass_time(run, row->clock_ms, error);
     if (status || run->batch[i].id == 0)
         return status;
     run->inside.count = 0;

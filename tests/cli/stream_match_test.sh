@@ -144,6 +144,13 @@ cmp -s wanted out || { fail "events:"; diff wanted out; }
 expect_line '8 matches' err
 expect_line '1 things by silence' err
 
+# The clock passes a silence and then an end in one step: first the thing leaves, then the query is over; what is silent
+# for too long only after the end does not leave it.
+printf 'id,west,south,east,north,end,events\nq,0,0,9,9,10,enter;exit;expire\n' >ends.csv
+printf 'lon,lat,id,time\n1,1,a,1\n2,2,b,5\n50,50,c,30\n' >steps.csv
+expect 0 stream match --queries ends.csv --objects steps.csv --ttl-s 5 --fields id -q
+[ "$(tr '\t\n' ' ;' <out)" = 'enter q a;enter q b;exit q a;expire q;' ] || fail "silence and an end: $(cat out)"
+
 # Broken rows: where, what to do; nothing printed past them; or counted.
 printf 'lon,lat\n1,2\n1,95\n3,x\n5,5\n' >bad.csv
 expect 1 stream match --queries queries.csv --objects bad.csv -q --text '' --keywords ''
