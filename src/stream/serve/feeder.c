@@ -76,6 +76,19 @@ static void send(struct cleave__feeder *f, struct cleave_context *context, uint3
                             length, 0, index);
 }
 
+/* One that was sent long ago has no answer, and the sink would wait for its things in vain. */
+static bool too_far_ahead(const struct cleave__feeder *f)
+{
+    if (!f->seat->world->streaming->track)
+        return false;
+    uint64_t oldest = f->order;
+    for (size_t i = 0; i < f->fed.count; i++) {
+        if (f->fed.data[i].used && f->fed.data[i].order < oldest)
+            oldest = f->fed.data[i].order;
+    }
+    return f->order - oldest >= cleave__stream_ahead_most(f->seat->world);
+}
+
 /* Sends what is filled. False: the run is over. */
 static bool flush(struct cleave__feeder *f, struct cleave_context *context)
 {
@@ -92,6 +105,7 @@ static bool flush(struct cleave__feeder *f, struct cleave_context *context)
     }
     struct cleave__fed spare = f->fed.data[index];
     f->filling.used = true;
+    f->filling.order = f->order++;
     f->filling.router = f->next_router;
     f->fed.data[index] = f->filling;
     struct cleave__fed *fed = &f->fed.data[index];
@@ -178,6 +192,8 @@ static void feed(struct cleave__feeder *f, struct cleave_context *context)
         bool change = f->item.kind == CLEAVE__FEED_STORE || f->item.kind == CLEAVE__FEED_REMOVE;
         if (f->filling.count && (f->filling.count == world->batch || (!object && !change) ||
                                  object != f->filling.objects)) {
+            if (too_far_ahead(f))
+                return; /* until an answer comes */
             if (!flush(f, context))
                 return;
             continue;

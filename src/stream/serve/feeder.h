@@ -10,6 +10,7 @@ struct cleave__fed {
     bool used, objects;
     uint32_t router, count;
     uint64_t first_ms;             /* of its objects */
+    uint64_t order;                /* among all messages */
     CLEAVE_VECTOR(uint64_t) which; /* numbers of objects; ids of queries << 1 | removed */
 };
 
@@ -26,7 +27,7 @@ struct cleave__feeder {
     struct cleave_arena arena; /* the item's */
     struct cleave_writer body; /* of the message being filled */
     struct cleave__fed filling;
-    uint64_t step, version, last_ms;
+    uint64_t step, version, last_ms, order;
     uint64_t objects, queries, removals;
     uint64_t first_object_ns, last_object_ns, first_query_ns, last_query_ns;
     struct cleave_histogram round_trip_ns; /* of messages of objects */

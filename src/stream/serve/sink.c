@@ -28,9 +28,10 @@ static enum cleave_status create(const void *argument, void **self, struct cleav
     sink->seat = argument;
     const struct cleave__stream_world *world = sink->seat->world;
     enum cleave_status status = CLEAVE_OK;
-    if (world->streaming->track) /* as many as may be under way */
+    if (world->streaming->track) /* as many as may come before one that is late */
         status = cleave__tracking_begin(
-            &sink->tracking, world->streaming->routers * world->window * world->batch, error);
+            &sink->tracking, (uint32_t)((cleave__stream_ahead_most(world) + 1) * world->batch),
+            error);
     if (status)
         destroy(sink);
     else

@@ -2,13 +2,13 @@
 #include "base/random.h"
 #include "stream/serve/sink.h"
 
-enum { HELD_MOST = 1 << 24, THINGS_MOST = 1 << 28 };
+enum { THINGS_MOST = 1 << 28 };
 
 enum cleave_status cleave__tracking_begin(struct cleave__tracking *t, uint32_t wait_most,
                                           struct cleave_error *error)
 {
     struct cleave__track_options options = {
-        .wait_most = wait_most, .held_most = HELD_MOST, .things_most = THINGS_MOST};
+        .wait_most = wait_most, .held_most = CLEAVE__HELD_MOST, .things_most = THINGS_MOST};
     return cleave__tracker_new(&options, &t->tracker, error);
 }
 

@@ -42,6 +42,16 @@ static inline uint32_t cleave__balancer_actor(const struct cleave__stream_world 
     return cleave__sink_actor(world) + 2;
 }
 
+/* How many messages the feeder may be ahead of the oldest one that is not acknowledged, if things
+ * are tracked: what comes before an object of the same thing waits for it in the sink. */
+enum { CLEAVE__HELD_MOST = 1 << 24 }; /* objects that wait there */
+static inline uint64_t cleave__stream_ahead_most(const struct cleave__stream_world *world)
+{
+    uint64_t ahead = (uint64_t)world->streaming->routers * world->window * 4;
+    uint64_t most = CLEAVE__HELD_MOST / world->batch - 1;
+    return ahead < most ? ahead : most;
+}
+
 /* Objects travel as a head and records (cleave__object_write):
  *     u64 sent_ns     by the feeder
  *     u64 done_ms     every object of an earlier time is acknowledged
