@@ -12,12 +12,12 @@ void cleave__move_no_memory(struct cleave_context *context)
 }
 
 void cleave__move_request(struct cleave_context *context, uint32_t to, uint32_t kind,
-                          uint64_t number, uint64_t retry_ns, uint64_t detail)
+                          uint64_t number, uint64_t retry_ns, uint32_t tries, uint64_t detail)
 {
     uint8_t body[8];
     cleave__store64(body, number);
-    cleave__context_request(context, to, kind, body, sizeof body, retry_ns,
-                            cleave__move_tag(kind, detail));
+    cleave__context_request(context, to, kind, body, sizeof body, cleave__pause_ns(retry_ns, tries),
+                            cleave__move_tag(kind, tries, detail));
 }
 
 void cleave__move_answer(struct cleave_context *context, struct cleave_promise promise,
@@ -112,7 +112,8 @@ static void drop(struct cleave__move_end *end, const uint64_t *pieces, size_t co
         end->ops->drop(end->holder, pieces, count);
 }
 
-static void send_piece(struct cleave__move_end *end, struct cleave_context *context, size_t index)
+static void send_piece(struct cleave__move_end *end, struct cleave_context *context, size_t index,
+                       uint32_t tries)
 {
     struct cleave_writer *writer = cleave__context_writer(context);
     cleave__put64(writer, end->number);
@@ -126,7 +127,8 @@ static void send_piece(struct cleave__move_end *end, struct cleave_context *cont
     end->pieces_sent++;
     uint64_t detail = (end->number & 0xffffff) << INDEX_BITS | index;
     cleave__context_request(context, end->target, CLEAVE__MOVE_PIECE, writer->data, writer->count,
-                            end->retry_ns, cleave__move_tag(CLEAVE__MOVE_PIECE, detail));
+                            cleave__pause_ns(end->retry_ns, tries),
+                            cleave__move_tag(CLEAVE__MOVE_PIECE, tries, detail));
 }
 
 void cleave__move_settle(struct cleave__move_end *end, struct cleave_context *context)
@@ -134,7 +136,7 @@ void cleave__move_settle(struct cleave__move_end *end, struct cleave_context *co
     if (end->phase != CLEAVE__MOVE_COPYING)
         return;
     while (end->sent < end->pieces.count && end->under_way < WINDOW)
-        send_piece(end, context, end->sent++);
+        send_piece(end, context, end->sent++, 0);
 #ifndef CLEAVE_PLANT_FORWARD_EARLY /* bugs that tests build in, to see them found */
     if (end->under_way)
         return;
@@ -161,7 +163,7 @@ void cleave__move_changed(struct cleave__move_end *end, struct cleave_context *c
 {
     size_t index = end->phase == CLEAVE__MOVE_COPYING ? index_of(end, piece) : SIZE_MAX;
     if (index < end->sent)
-        send_piece(end, context, index);
+        send_piece(end, context, index, 0);
 }
 
 static void begin(struct cleave__move_end *end, struct cleave_context *context,
@@ -203,13 +205,15 @@ static void begin(struct cleave__move_end *end, struct cleave_context *context,
 }
 
 static void piece_acknowledged(struct cleave__move_end *end, struct cleave_context *context,
-                               uint64_t detail, bool lost)
+                               uint64_t tag, bool lost)
 {
+    uint64_t detail = cleave__move_tag_detail(tag);
     if (end->phase != CLEAVE__MOVE_COPYING || detail >> INDEX_BITS != (end->number & 0xffffff))
         return; /* of a move given up */
     end->under_way--;
     if (lost)
-        send_piece(end, context, (size_t)(detail & ((1u << INDEX_BITS) - 1)));
+        send_piece(end, context, (size_t)(detail & ((1u << INDEX_BITS) - 1)),
+                   cleave__tries_more(cleave__move_tag_tries(tag)));
     cleave__move_settle(end, context);
 }
 
@@ -260,11 +264,16 @@ static void take_barrier(struct cleave__move_end *end, struct cleave_context *co
     cleave__move_answer(context, message->promise, CLEAVE__MOVE_DONE);
 }
 
-void cleave__move_end_resume(struct cleave__move_end *end, struct cleave_context *context)
+static void send_close(struct cleave__move_end *end, struct cleave_context *context, uint32_t tries)
 {
     if (end->phase == CLEAVE__MOVE_PASSING)
         cleave__move_request(context, end->target, CLEAVE__MOVE_CLOSE, end->number, end->retry_ns,
-                             end->number);
+                             tries, end->number);
+}
+
+void cleave__move_end_resume(struct cleave__move_end *end, struct cleave_context *context)
+{
+    send_close(end, context, 0);
 }
 
 static void closed(struct cleave__move_end *end, struct cleave_context *context)
@@ -314,11 +323,10 @@ static void receive_answer(struct cleave__move_end *end, struct cleave_context *
                            const struct cleave_message *message)
 {
     bool lost = message->sort == CLEAVE_TIMEOUT;
-    uint64_t detail = cleave__move_tag_detail(message->tag);
     if (cleave__move_tag_kind(message->tag) == CLEAVE__MOVE_PIECE)
-        piece_acknowledged(end, context, detail, lost);
+        piece_acknowledged(end, context, message->tag, lost);
     else if (lost)
-        cleave__move_end_resume(end, context);
+        send_close(end, context, cleave__tries_more(cleave__move_tag_tries(message->tag)));
     else
         closed(end, context);
 }

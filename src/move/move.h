@@ -19,8 +19,9 @@
  * Faults. A source or target that crashes while copying leaves the old map: the source has
  * forgotten the move, and begins anew when the mover asks again, or the mover gives up. From
  * forwarding on the move is saved and goes on after a restart: the new map. Everything is a request
- * that is repeated when no answer comes (`retry_ns`); all that can come twice is recognised by the
- * move's number. A mover has one move at a time, with rising numbers, and must not crash.
+ * that is repeated when no answer comes (after `retry_ns`, then twice as long each time); all that
+ * can come twice is recognised by the move's number. A mover has one move at a time, with rising
+ * numbers, and must not crash.
  *
  * The parts live inside actors: they are handed the messages that are theirs. Thread rule: that of
  * the actor. Memory that runs out ends the run, as in all sending. */
@@ -182,15 +183,32 @@ void cleave__mover_begin(struct cleave__mover *mover, struct cleave_context *con
 void cleave__mover_receive(struct cleave__mover *mover, struct cleave_context *context,
                            const struct cleave_message *message);
 
-/* Inside: a request's tag, from what it is and up to 48 bits. */
-static inline uint64_t cleave__move_tag(uint32_t kind, uint64_t detail)
+/* How long to wait for an answer to what was asked `tries` times in vain: twice as long each time,
+ * so that of what is late by any time few repeats pile up, and none is late by more than twice that
+ * time. */
+enum { CLEAVE__TRIES_LONG = 6, CLEAVE__TRIES_MOST = 15 /* as tags of requests count */ };
+static inline uint32_t cleave__tries_more(uint32_t tries)
 {
-    return CLEAVE__MOVE_TAG | (uint64_t)(kind - CLEAVE__MOVE_BEGIN) << 48 |
+    return tries < CLEAVE__TRIES_MOST ? tries + 1 : tries;
+}
+static inline uint64_t cleave__pause_ns(uint64_t retry_ns, uint32_t tries)
+{
+    return retry_ns > UINT64_MAX >> (CLEAVE__TRIES_MOST + 1) ? retry_ns : retry_ns << tries;
+}
+
+/* Inside: a request's tag, from what it is, how often it was asked in vain, and up to 48 bits. */
+static inline uint64_t cleave__move_tag(uint32_t kind, uint32_t tries, uint64_t detail)
+{
+    return CLEAVE__MOVE_TAG | (uint64_t)tries << 52 | (uint64_t)(kind - CLEAVE__MOVE_BEGIN) << 48 |
            (detail & ((UINT64_C(1) << 48) - 1));
 }
 static inline uint32_t cleave__move_tag_kind(uint64_t tag)
 {
-    return CLEAVE__MOVE_BEGIN + (uint32_t)(tag >> 48 & 0xff);
+    return CLEAVE__MOVE_BEGIN + (uint32_t)(tag >> 48 & 0xf);
+}
+static inline uint32_t cleave__move_tag_tries(uint64_t tag)
+{
+    return (uint32_t)(tag >> 52 & 0xf);
 }
 static inline uint64_t cleave__move_tag_detail(uint64_t tag)
 {
@@ -199,7 +217,7 @@ static inline uint64_t cleave__move_tag_detail(uint64_t tag)
 void cleave__move_no_memory(struct cleave_context *context);
 /* A request that is a number and nothing else. */
 void cleave__move_request(struct cleave_context *context, uint32_t to, uint32_t kind,
-                          uint64_t number, uint64_t retry_ns, uint64_t detail);
+                          uint64_t number, uint64_t retry_ns, uint32_t tries, uint64_t detail);
 void cleave__move_answer(struct cleave_context *context, struct cleave_promise promise,
                          enum cleave__move_kind kind);
 

@@ -11,7 +11,7 @@ void cleave__mover_free(struct cleave__mover *mover)
 }
 
 static void send(struct cleave_context *context, const struct cleave__mover *mover, uint32_t to,
-                 uint32_t kind, uint64_t detail)
+                 uint32_t kind, uint32_t tries, uint64_t detail)
 {
     struct cleave_writer *writer = cleave__context_writer(context);
     cleave__put64(writer, mover->number);
@@ -30,8 +30,9 @@ static void send(struct cleave_context *context, const struct cleave__mover *mov
     if (writer->failed)
         cleave__move_no_memory(context);
     else
-        cleave__context_request(context, to, kind, writer->data, writer->count, mover->retry_ns,
-                                cleave__move_tag(kind, detail));
+        cleave__context_request(context, to, kind, writer->data, writer->count,
+                                cleave__pause_ns(mover->retry_ns, tries),
+                                cleave__move_tag(kind, tries, detail));
 }
 
 void cleave__mover_begin(struct cleave__mover *mover, struct cleave_context *context,
@@ -56,7 +57,7 @@ void cleave__mover_begin(struct cleave__mover *mover, struct cleave_context *con
     mover->tries = 1;
     mover->mapped = 0;
     mover->state = CLEAVE__MOVER_BEGINNING;
-    send(context, mover, source, CLEAVE__MOVE_BEGIN, 0);
+    send(context, mover, source, CLEAVE__MOVE_BEGIN, 0, 0);
 }
 
 static void end(struct cleave__mover *mover, struct cleave_context *context, bool moved)
@@ -69,11 +70,11 @@ static void give_maps(struct cleave__mover *mover, struct cleave_context *contex
 {
     mover->state = CLEAVE__MOVER_MAPPING;
     for (uint32_t i = 0; i < mover->routers.count; i++)
-        send(context, mover, mover->routers.data[i], CLEAVE__MOVE_MAP, i);
+        send(context, mover, mover->routers.data[i], CLEAVE__MOVE_MAP, 0, i);
 }
 
 static void again(struct cleave__mover *mover, struct cleave_context *context, uint32_t kind,
-                  uint64_t detail)
+                  uint32_t tries, uint64_t detail)
 {
     if (kind == CLEAVE__MOVE_BEGIN && mover->tries_most && mover->tries++ >= mover->tries_most) {
         mover->state = CLEAVE__MOVER_ABORTING;
@@ -82,7 +83,7 @@ static void again(struct cleave__mover *mover, struct cleave_context *context, u
     uint32_t to = kind == CLEAVE__MOVE_MAP       ? mover->routers.data[detail]
                   : kind == CLEAVE__MOVE_DISCARD ? mover->target
                                                  : mover->source;
-    send(context, mover, to, kind, detail);
+    send(context, mover, to, kind, tries, detail);
 }
 
 void cleave__mover_receive(struct cleave__mover *mover, struct cleave_context *context,
@@ -91,7 +92,8 @@ void cleave__mover_receive(struct cleave__mover *mover, struct cleave_context *c
     uint32_t kind = cleave__move_tag_kind(message->tag);
     uint64_t detail = cleave__move_tag_detail(message->tag);
     if (message->sort == CLEAVE_TIMEOUT) {
-        again(mover, context, kind, detail);
+        again(mover, context, kind, cleave__tries_more(cleave__move_tag_tries(message->tag)),
+              detail);
         return;
     }
     switch (kind) {
@@ -101,7 +103,7 @@ void cleave__mover_receive(struct cleave__mover *mover, struct cleave_context *c
             give_maps(mover, context);
         } else {
             mover->state = CLEAVE__MOVER_DISCARDING;
-            send(context, mover, mover->target, CLEAVE__MOVE_DISCARD, 0);
+            send(context, mover, mover->target, CLEAVE__MOVE_DISCARD, 0, 0);
         }
         break;
     case CLEAVE__MOVE_DISCARD:
@@ -112,7 +114,7 @@ void cleave__mover_receive(struct cleave__mover *mover, struct cleave_context *c
         mover->has_map.data[detail] = true;
         if (mover->mapped == mover->routers.count) {
             mover->state = CLEAVE__MOVER_FINISHING;
-            send(context, mover, mover->source, CLEAVE__MOVE_FINISH, 0);
+            send(context, mover, mover->source, CLEAVE__MOVE_FINISH, 0, 0);
         }
         break;
     default:

@@ -1,16 +1,17 @@
 /* Routers: who takes a new map tells the source that nothing by the old one will follow. */
 #include "move/move.h"
 
-static void send_barrier(struct cleave__move_router *router, struct cleave_context *context)
+static void send_barrier(struct cleave__move_router *router, struct cleave_context *context,
+                         uint32_t tries)
 {
     cleave__move_request(context, router->source, CLEAVE__MOVE_BARRIER, router->number,
-                         router->retry_ns, router->number);
+                         router->retry_ns, tries, router->number);
 }
 
 void cleave__move_router_resume(struct cleave__move_router *router, struct cleave_context *context)
 {
     if (router->waits)
-        send_barrier(router, context);
+        send_barrier(router, context, 0);
 }
 
 static void take_map(struct cleave__move_router *router, struct cleave_context *context,
@@ -32,7 +33,7 @@ static void take_map(struct cleave__move_router *router, struct cleave_context *
     router->waits = true;
     router->ops->map(router->holder, target, reader.at, cleave__left(&reader) / 8);
     router->ops->save(router->holder, context);
-    send_barrier(router, context);
+    send_barrier(router, context, 0);
 }
 
 void cleave__move_router_receive(struct cleave__move_router *router, struct cleave_context *context,
@@ -45,7 +46,7 @@ void cleave__move_router_receive(struct cleave__move_router *router, struct clea
     if (!router->waits || cleave__move_tag_detail(message->tag) != router->number)
         return;
     if (message->sort == CLEAVE_TIMEOUT) {
-        send_barrier(router, context);
+        send_barrier(router, context, cleave__tries_more(cleave__move_tag_tries(message->tag)));
         return;
     }
     router->waits = false;

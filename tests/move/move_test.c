@@ -390,7 +390,7 @@ static void crashes(void **state)
     for (uint32_t actor = SOURCE; actor <= TARGET; actor++) {
         for (uint32_t i = 0; i < 3; i++) {
             for (uint64_t at_ns = 0; at_ns < 40 * MS; at_ns += MS / 4) {
-                struct world world = {.retry_ns = 15 * MS, .tries_most = 6, .saves = true};
+                struct world world = {.retry_ns = 15 * MS, .tries_most = 3, .saves = true};
                 struct cleave_fault crash = {.kind = CLEAVE_FAULT_CRASH,
                                              .at_ns = at_ns,
                                              .for_ns = lengths_ns[i],

@@ -112,7 +112,7 @@ static bool serve_once(void *context)
 static void without_memory(void **state)
 {
     (void)state;
-    for (uint64_t seed = 7; seed <= 8; seed++) {
+    for (uint64_t seed = 11; seed <= 12; seed++) {
         struct scenario scenario;
         scenario_draw(&scenario, seed, &(struct scenario_options){60, seed % 2, false, NULL});
         assert_true(failalloc_run("serve", serve_once, &scenario, 3));

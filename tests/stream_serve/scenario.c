@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/random.h"
-
 enum { US = 1000, MS = 1000 * US, WORDS = 24, IDS = 40 };
 
 static uint32_t below(struct cleave_random *random, uint32_t bound)
@@ -30,6 +28,12 @@ static uint32_t draw_words(struct cleave_random *random, uint32_t most, uint32_t
     return count;
 }
 
+/* Something odd, about so seldom, in odd worlds. */
+static bool odd(struct scenario *s, bool kind, uint32_t seldom)
+{
+    return kind && below(&s->odd.random, seldom) == 0;
+}
+
 static double coordinate(struct cleave_random *random, double low, double high)
 {
     /* Often near borders of cells, at times outside. */
@@ -48,6 +52,58 @@ static void draw_point(struct scenario *s, struct cleave_random *random, double 
             *y = s->space.bounds.y0 + (*y - s->space.bounds.y0) / 4;
         }
     } while (!cleave__space_point(&s->space, x, y));
+}
+
+/* A region with everything in it, or all but a little. */
+static void draw_wide(struct scenario *s, struct cleave__region *region)
+{
+    const struct cleave__box *bounds = &s->space.bounds;
+    struct cleave_random *random = &s->odd.random;
+    double width = bounds->x1 - bounds->x0, height = bounds->y1 - bounds->y0;
+    bool globe = s->space.kind == CLEAVE__GLOBE;
+    *region = (struct cleave__region){CLEAVE__RECTANGLE, bounds->x0, bounds->y0,
+                                      bounds->x1,        bounds->y1, 0};
+    switch (below(random, 4)) {
+    case 0: /* past all borders, or to the poles and over the antimeridian */
+        region->x0 += globe ? 300 : -width;
+        region->x1 -= globe ? 100 : -width;
+        region->y1 += globe ? 0 : height;
+        break;
+    case 1: /* a line, a point at times */
+        region->x0 = region->x1 = coordinate(random, bounds->x0, bounds->x1);
+        region->y0 = below(random, 2) ? region->y1 : region->y0;
+        break;
+    case 2: /* round a pole, or a corner */
+        *region = (struct cleave__region){CLEAVE__CIRCLE,      bounds->x0, bounds->y1, 0, 0,
+                                          globe ? 4e6 : height};
+        break;
+    default:
+        break;
+    }
+}
+
+/* In place of what was drawn, at times. */
+static void draw_odd_query(struct scenario *s, struct cleave__query *query, uint64_t time_ms,
+                           uint32_t *terms, struct cleave__filter *filter)
+{
+    struct cleave_random *random = &s->odd.random;
+    if (odd(s, s->odd.wide, 3))
+        draw_wide(s, &query->region);
+    if (odd(s, s->odd.brief, 2))
+        query->end_ms = time_ms + below(random, 6);
+    if (odd(s, s->odd.wordy, 3)) {
+        query->term_count = 0;
+        for (uint32_t w = 0; w < WORDS; w++) {
+            if (below(random, 2))
+                terms[query->term_count++] = w;
+        }
+        query->predicate = CLEAVE__OVERLAPS;
+    }
+    if (odd(s, s->odd.filters, 2)) {
+        *filter = (struct cleave__filter){below(random, 2), below(random, 8), 8};
+        query->filters = filter;
+        query->filter_count = 1;
+    }
 }
 
 static void draw_query(struct scenario *s, struct cleave_random *random, uint64_t id,
@@ -72,8 +128,10 @@ static void draw_query(struct scenario *s, struct cleave_random *random, uint64_
         if (s->space.kind == CLEAVE__GLOBE && region->y1 > 90)
             region->y1 = 90;
     }
-    need(cleave__region_prepare(&s->space, region, NULL) == CLEAVE_OK);
     query.term_count = draw_words(random, 3, terms);
+    struct cleave__filter filter;
+    draw_odd_query(s, &query, time_ms, terms, &filter);
+    need(cleave__region_prepare(&s->space, region, NULL) == CLEAVE_OK);
     need(cleave__stream_script_store(&s->script, &query));
 }
 
@@ -82,6 +140,8 @@ static void draw_script(struct scenario *s, struct cleave_random *random, uint32
     uint64_t time_ms = 1000;
     for (uint32_t i = 0; i < items; i++) {
         uint64_t id = 1 + below(random, IDS);
+        if (s->odd.ids)
+            id = 1 + id % s->odd.ids;
         time_ms += below(random, 3);
         if (below(random, 3) == 0) {
             bool live = s->script.live.count > id && s->script.live.data[id];
@@ -96,6 +156,13 @@ static void draw_script(struct scenario *s, struct cleave_random *random, uint32
             struct cleave__object object = {.time_ms = time_ms, .terms = terms};
             object.term_count = draw_words(random, 5, terms);
             draw_point(s, random, &object.x, &object.y);
+            struct cleave__measure measure = {0, 0};
+            if (s->odd.filters && below(&s->odd.random, 8)) {
+                measure =
+                    (struct cleave__measure){below(&s->odd.random, 2), below(&s->odd.random, 10)};
+                object.measures = &measure;
+                object.measure_count = 1;
+            }
             need(cleave__stream_script_object(&s->script, &object));
         }
     }
@@ -162,6 +229,61 @@ static void draw_faults(struct scenario *s, struct cleave_random *random, uint64
     }
 }
 
+/* What of a world may be odd; before all that comes of it is drawn. */
+static void draw_odd(struct scenario *s, uint64_t seed)
+{
+    struct cleave_random *random = &s->odd.random;
+    cleave__random_seed(random, seed ^ UINT64_C(0x6f6464));
+    s->odd.world = below(random, 2);
+    if (!s->odd.world)
+        return;
+    s->odd.wide = below(random, 2);
+    s->odd.wordy = below(random, 2);
+    s->odd.filters = below(random, 3) == 0;
+    s->odd.brief = below(random, 3) == 0;
+    s->odd.late = below(random, 3) == 0;
+    s->odd.ids = below(random, 3) ? 0 : 1 + below(random, 6);
+}
+
+static void draw_odd_world(struct scenario *s, uint64_t unit_ns)
+{
+    struct cleave_random *random = &s->odd.random;
+    struct cleave__streaming *streaming = &s->streaming;
+    struct cleave__grid *grid = &streaming->grid;
+    if (!s->odd.world)
+        return;
+    if (below(random, 4) == 0)
+        streaming->routers = 1 + below(random, 12);
+    if (below(random, 4) == 0)
+        streaming->balance_every_ns = 1 + unit_ns / 50;
+    if (below(random, 4) == 0)
+        streaming->batch = 1 + below(random, 64);
+    if (below(random, 4) == 0)
+        streaming->window = 1 + below(random, 20);
+    if (below(random, 6) == 0)
+        *grid =
+            cleave__grid_make(s->space.bounds.x0, s->space.bounds.y0, s->space.bounds.x1,
+                              s->space.bounds.y1, below(random, 2) ? grid->columns : 1, grid->rows);
+    if (below(random, 4) == 0)
+        streaming->delay.low_ns = 1 + below(random, 20 * US); /* quicker than any work */
+}
+
+/* Machines of routers, or the one that never fails, which hold messages or are slow, too. */
+static void draw_more_faults(struct scenario *s, uint64_t horizon_ns)
+{
+    struct cleave_random *random = &s->odd.random;
+    struct cleave__streaming *streaming = &s->streaming;
+    uint32_t more = s->odd.world ? below(random, SCENARIO_MORE_FAULTS + 1) : 0;
+    for (uint32_t i = 0; i < more; i++)
+        s->faults[streaming->fault_count++] = (struct cleave_fault){
+            .kind = below(random, 2) ? CLEAVE_FAULT_SLOW : CLEAVE_FAULT_HOLD,
+            .at_ns = cleave__random_below(random, horizon_ns),
+            .for_ns = 1 + cleave__random_below(random, horizon_ns / 4),
+            .first_node = streaming->evaluators + below(random, streaming->routers + 1),
+            .node_count = 1,
+            .extra_ns = (1 + below(random, 10)) * streaming->delay.low_ns};
+}
+
 void scenario_draw(struct scenario *s, uint64_t seed, const struct scenario_options *options)
 {
     struct cleave_random random;
@@ -171,6 +293,7 @@ void scenario_draw(struct scenario *s, uint64_t seed, const struct scenario_opti
     if (below(&random, 3))
         s->space = (struct cleave__space){CLEAVE__PLANE, {-100, 50, 900, 1050}};
     s->script.space = &s->space;
+    draw_odd(s, seed);
     uint32_t columns = 2 + below(&random, 15), rows = 2 + below(&random, 15);
     uint64_t unit_ns = options->threaded ? 20 * US : MS;
     s->streaming = (struct cleave__streaming){
@@ -203,18 +326,21 @@ void scenario_draw(struct scenario *s, uint64_t seed, const struct scenario_opti
         if (s->streaming.routing != CLEAVE__ROUTING_AGRID)
             s->streaming.balance = CLEAVE__BALANCE_STATIC;
     }
+    draw_odd_world(s, unit_ns);
     /* Without a draw, so that worlds stay what they were. */
     s->streaming.centralized = cleave__mix64(seed) % 3 == 0;
     draw_cells(s, &random, 2 + below(&random, SCENARIO_EVALUATORS - 1));
-    /* Now and then a message is very late; what is asked again would pile up behind it. */
-    if (!options->faulty && below(&random, 3) == 0) {
+    /* Now and then a message is very late, and what is asked again comes behind it. */
+    if (options->faulty ? s->odd.late : below(&random, 3) == 0) {
         s->streaming.delay.kind = CLEAVE_PARETO;
         s->streaming.delay.shape = 1.1;
     }
     draw_script(s, &random, options->items);
-    if (options->faulty)
+    if (options->faulty) {
         draw_faults(s, &random, seed, options->items * (uint64_t)MS / 4);
-    else if (!options->threaded && below(&random, 2))
+        draw_more_faults(s, options->items * (uint64_t)MS / 4);
+    }
+    if (!options->faulty && !options->threaded && below(&random, 2))
         draw_slowness(s, &random, options->items * (uint64_t)MS / 4);
 }
 

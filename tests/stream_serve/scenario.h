@@ -1,11 +1,17 @@
 /* A world drawn from a seed: a stream at work while queries come and go, cells move in every kind
- * of operation, evaluators are slow or fail. */
+ * of operation, evaluators are slow or fail.
+ *
+ * Every other world, drawn from a second source, is odd: queries wider than everything or with half
+ * of all words, filters, ends within a moment, few ids that come again and again, many routers, a
+ * grid of one row, moves without a pause, messages that are very late together with faults,
+ * machines of routers and of the sink that hold messages. */
 #ifndef CLEAVE_TESTS_STREAM_SCENARIO_H
 #define CLEAVE_TESTS_STREAM_SCENARIO_H
 
+#include "base/random.h"
 #include "stream/oracle/script.h"
 
-enum { SCENARIO_FAULTS = 6, SCENARIO_EVALUATORS = 7 };
+enum { SCENARIO_FAULTS = 6, SCENARIO_MORE_FAULTS = 3, SCENARIO_EVALUATORS = 7 };
 
 struct scenario_options {
     uint32_t items;
@@ -19,7 +25,12 @@ struct scenario {
     struct cleave__streaming streaming;
     struct cleave__space space;
     struct cleave__cells cells[SCENARIO_EVALUATORS];
-    struct cleave_fault faults[SCENARIO_FAULTS];
+    struct cleave_fault faults[SCENARIO_FAULTS + SCENARIO_MORE_FAULTS];
+    struct scenario_odd {
+        struct cleave_random random;
+        bool world, wide, wordy, filters, brief, late;
+        uint32_t ids; /* 0: as usual */
+    } odd;
 };
 
 void scenario_draw(struct scenario *scenario, uint64_t seed,

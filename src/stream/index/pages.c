@@ -9,13 +9,25 @@
 
 enum { FIRST_BYTES = 4096 };
 
+static void set_chunk(struct cleave__pages *pages, uint32_t bytes)
+{
+    uint32_t in_chunk = bytes / pages->element;
+    pages->shift = (uint32_t)__builtin_ctz(in_chunk);
+    pages->mask = in_chunk - 1;
+}
+
+static size_t chunk_bytes(const struct cleave__pages *pages)
+{
+    return ((size_t)pages->mask + 1) * pages->element;
+}
+
 struct cleave__pages cleave__pages_make(uint32_t element_bytes)
 {
     assert(element_bytes && element_bytes <= FIRST_BYTES &&
            (element_bytes & (element_bytes - 1)) == 0);
-    uint32_t in_chunk = CLEAVE__CHUNK_BYTES / element_bytes;
-    return (struct cleave__pages){
-        .shift = (uint32_t)__builtin_ctz(in_chunk), .mask = in_chunk - 1, .element = element_bytes};
+    struct cleave__pages pages = {.element = element_bytes};
+    set_chunk(&pages, CLEAVE__CHUNK_SMALL);
+    return pages;
 }
 
 void cleave__pages_free(struct cleave__pages *pages)
@@ -26,35 +38,62 @@ void cleave__pages_free(struct cleave__pages *pages)
     pages->chunks = NULL;
     pages->chunk_count = pages->chunk_capacity = 0;
     pages->capacity = 0;
+    set_chunk(pages, CLEAVE__CHUNK_SMALL);
 }
 
 static size_t first_bytes(const struct cleave__pages *pages)
 {
     uint64_t bytes = pages->capacity * pages->element;
-    return bytes < CLEAVE__CHUNK_BYTES ? (size_t)bytes : CLEAVE__CHUNK_BYTES;
+    return bytes < chunk_bytes(pages) ? (size_t)bytes : chunk_bytes(pages);
 }
 
-static char *new_chunk(void)
+static char *new_chunk(size_t bytes)
 {
-    char *chunk = aligned_alloc(CLEAVE__CHUNK_BYTES, CLEAVE__CHUNK_BYTES);
+    char *chunk = aligned_alloc(bytes < CLEAVE__CHUNK_BYTES ? 64 : bytes, bytes);
     if (!chunk)
         return NULL;
-    (void)madvise(chunk, CLEAVE__CHUNK_BYTES, MADV_HUGEPAGE);
-    memset(chunk, 0, CLEAVE__CHUNK_BYTES);
+    if (bytes == CLEAVE__CHUNK_BYTES)
+        (void)madvise(chunk, bytes, MADV_HUGEPAGE);
+    memset(chunk, 0, bytes);
     return chunk;
+}
+
+/* Small chunks move into large ones. */
+static bool join(struct cleave__pages *pages)
+{
+    size_t small = chunk_bytes(pages), bytes = pages->chunk_count * small;
+    uint32_t count = (uint32_t)(bytes / CLEAVE__CHUNK_BYTES);
+    char **chunks = calloc(count + 1, sizeof *chunks);
+    bool ok = chunks;
+    for (uint32_t i = 0; i < count && ok; i++)
+        ok = (chunks[i] = new_chunk(CLEAVE__CHUNK_BYTES));
+    if (!ok) {
+        for (uint32_t i = 0; chunks && i < count; i++)
+            free(chunks[i]);
+        free(chunks);
+        return false;
+    }
+    for (uint32_t i = 0; i < pages->chunk_count; i++) {
+        size_t at = i * small;
+        memcpy(chunks[at / CLEAVE__CHUNK_BYTES] + at % CLEAVE__CHUNK_BYTES, pages->chunks[i],
+               small);
+        free(pages->chunks[i]);
+    }
+    free(pages->chunks);
+    pages->chunks = chunks;
+    pages->chunk_count = count;
+    pages->chunk_capacity = count + 1;
+    set_chunk(pages, CLEAVE__CHUNK_BYTES);
+    return true;
 }
 
 /* The first chunk, grown to `need` elements or to its full size. */
 static bool grow_first(struct cleave__pages *pages, uint64_t need)
 {
     size_t old = first_bytes(pages), bytes = old ? old : FIRST_BYTES;
-    while (bytes < CLEAVE__CHUNK_BYTES && bytes < need * pages->element)
+    while (bytes < chunk_bytes(pages) && bytes < need * pages->element)
         bytes *= 2;
-    char *chunk;
-    if (bytes == CLEAVE__CHUNK_BYTES)
-        chunk = new_chunk();
-    else if ((chunk = aligned_alloc(64, bytes)))
-        memset(chunk + old, 0, bytes - old);
+    char *chunk = new_chunk(bytes);
     if (!chunk)
         return false;
     if (old)
@@ -77,12 +116,18 @@ bool cleave__pages_reserve(struct cleave__pages *pages, uint64_t count)
             pages->chunks = chunks;
             pages->chunk_capacity = capacity;
         }
-        if (first_bytes(pages) < CLEAVE__CHUNK_BYTES) {
+        if (first_bytes(pages) < chunk_bytes(pages)) {
             if (!grow_first(pages, count))
                 return false;
             continue;
         }
-        char *chunk = new_chunk();
+        if (pages->chunk_count * chunk_bytes(pages) >= CLEAVE__CHUNKS_JOIN &&
+            chunk_bytes(pages) < CLEAVE__CHUNK_BYTES) {
+            if (!join(pages))
+                return false;
+            continue;
+        }
+        char *chunk = new_chunk(chunk_bytes(pages));
         if (!chunk)
             return false;
         pages->chunks[pages->chunk_count++] = chunk;

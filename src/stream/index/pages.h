@@ -1,8 +1,10 @@
 /* Arrays that grow by chunks, so that growth moves next to nothing.
  *
- * The first chunk doubles up to CLEAVE__CHUNK_BYTES (its elements move while it does); every later
- * one has that size, lies on a boundary of it, asks the system for a huge page, and never moves.
- * New elements are zero. Growth by one chunk takes about a tenth of a millisecond. */
+ * The first chunk doubles up to CLEAVE__CHUNK_SMALL (its elements move while it does), so that
+ * little is little; more of these follow, so that an array is never much more than what is in it.
+ * At CLEAVE__CHUNKS_JOIN bytes they move once, into chunks of CLEAVE__CHUNK_BYTES, each on a
+ * boundary of its size and, if the system has one, a huge page; from there on nothing moves. New
+ * elements are zero. Growth by one chunk takes about a tenth of a millisecond, joining about 5. */
 #ifndef CLEAVE_STREAM_PAGES_H
 #define CLEAVE_STREAM_PAGES_H
 
@@ -10,7 +12,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { CLEAVE__CHUNK_BYTES = 1 << 21 };
+enum {
+    CLEAVE__CHUNK_SMALL = 1 << 17,
+    CLEAVE__CHUNK_BYTES = 1 << 21,
+    CLEAVE__CHUNKS_JOIN = 1 << 24
+};
 
 struct cleave__pages {
     char **chunks;

@@ -21,7 +21,7 @@ static struct cleave__term_counts *counts_of(struct cleave__rarity *rarity, uint
         return NULL;
     uint32_t capacity = rarity->capacity ? rarity->capacity : 1024;
     while (capacity <= term)
-        capacity += capacity / 2;
+        capacity += capacity / 4;
     struct cleave__term_counts *counts = realloc(rarity->counts, capacity * sizeof *counts);
     if (!counts)
         return NULL;
@@ -31,12 +31,20 @@ static struct cleave__term_counts *counts_of(struct cleave__rarity *rarity, uint
     return &counts[term];
 }
 
+static void halve(struct cleave__rarity *rarity)
+{
+    for (uint32_t i = 0; i < rarity->capacity; i++) {
+        rarity->counts[i].objects /= 2;
+        rarity->counts[i].queries /= 2;
+    }
+}
+
 void cleave__rarity_see(struct cleave__rarity *rarity, const struct cleave__object *object)
 {
     for (uint32_t i = 0; i < object->term_count; i++) {
         struct cleave__term_counts *counts = counts_of(rarity, object->terms[i]);
-        if (counts && counts->objects < UINT32_MAX)
-            counts->objects++;
+        if (counts && ++counts->objects == UINT16_MAX)
+            halve(rarity);
     }
 }
 
@@ -60,8 +68,8 @@ void cleave__rarity_pick(struct cleave__rarity *rarity, const struct cleave__que
     for (uint32_t i = 0; i < query->term_count; i++) {
         uint32_t term = query->terms[i];
         struct cleave__term_counts *counts = counts_of(rarity, term);
-        if (counts && counts->queries < UINT32_MAX)
-            counts->queries++;
+        if (counts && ++counts->queries == UINT16_MAX)
+            halve(rarity);
         if (*first == CLEAVE__NO_TERM || rarer(rarity, term, *first)) {
             *second = *first;
             *first = term;

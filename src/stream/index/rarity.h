@@ -3,6 +3,8 @@
  * and before any object came, the one that queries have least often, then the larger number: a
  * dictionary gives numbers in order of appearance, so larger ones are rarer.
  *
+ * Counts fade: they follow a stream whose words change.
+ *
  * Counts guide and never decide an answer: where memory for them is out, or a term's number is
  * past CLEAVE__RARITY_TERMS_MOST, the count is 0. */
 #ifndef CLEAVE_STREAM_RARITY_H
@@ -13,7 +15,7 @@
 enum { CLEAVE__LEARN_EVERY = 16, CLEAVE__RARITY_TERMS_MOST = 1 << 22 };
 
 struct cleave__term_counts {
-    uint32_t objects, queries; /* stay at the most they can be */
+    uint16_t objects, queries; /* all are halved when one is at its most */
 };
 
 struct cleave__rarity {

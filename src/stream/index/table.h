@@ -43,11 +43,7 @@ struct cleave__posting {
     uint32_t signature; /* of a CONTAINS query's other terms */
 };
 
-enum {
-    CLEAVE__LINE_POSTINGS = 4,
-    CLEAVE__BUCKETS_LEAST = 256,
-    CLEAVE__FILTERS_IN_CHUNK = CLEAVE__CHUNK_BYTES / 8
-};
+enum { CLEAVE__LINE_POSTINGS = 4, CLEAVE__BUCKETS_LEAST = 256 };
 
 struct cleave__line {
     struct cleave__posting postings[CLEAVE__LINE_POSTINGS];
@@ -80,8 +76,8 @@ static inline uint32_t cleave__quarter(uint8_t x, uint8_t y)
 }
 static inline uint64_t *cleave__table_filter(const struct cleave__table *table, uint32_t bucket)
 {
-    return (uint64_t *)(void *)table->filter.chunks[bucket / CLEAVE__FILTERS_IN_CHUNK] +
-           bucket % CLEAVE__FILTERS_IN_CHUNK;
+    return (uint64_t *)(void *)table->filter.chunks[bucket >> table->filter.shift] +
+           (bucket & table->filter.mask);
 }
 /* Whether anything of this hash may be in that part. */
 static inline uint32_t cleave__table_may(const struct cleave__table *table, uint32_t bucket,

@@ -8,11 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TAG_TICK = 1, TAG_ROUND = 2, TRIES_MOST = 6, DECAY_EVERY = 4 };
+enum { TAG_TICK = 1, TAG_ROUND = 2, TRIES_MOST = 3, DECAY_EVERY = 4 };
 
-static uint64_t tag_of(uint64_t what, uint32_t round, uint32_t index)
+/* `index` below 2^24. */
+static uint64_t tag_of(uint64_t what, uint32_t round, uint32_t tries, uint32_t index)
 {
-    return what << 48 | (uint64_t)(round & 0xffff) << 32 | index;
+    return what << 48 | (uint64_t)(round & 0xffff) << 32 | (uint64_t)tries << 24 | index;
 }
 
 static void destroy(void *self)
@@ -81,12 +82,12 @@ static void rest(struct cleave__balancer *b, struct cleave_context *context)
     b->stage = CLEAVE__BALANCER_IDLE;
     if (!b->over &&
         (!streaming->operations_most || b->rebalances.count < streaming->operations_most))
-        cleave__context_timer(context, streaming->balance_every_ns, tag_of(TAG_TICK, 0, 0));
+        cleave__context_timer(context, streaming->balance_every_ns, tag_of(TAG_TICK, 0, 0, 0));
 }
 
 /* A request to one, or to all of a kind. */
 static void ask(struct cleave__balancer *b, struct cleave_context *context,
-                enum cleave__stream_kind kind, uint32_t index)
+                enum cleave__stream_kind kind, uint32_t tries, uint32_t index)
 {
     const struct cleave__stream_world *world = b->seat->world;
     bool evaluator = kind == CLEAVE__STREAM_LOAD || kind == CLEAVE__STREAM_SHIFT;
@@ -110,7 +111,7 @@ static void ask(struct cleave__balancer *b, struct cleave_context *context,
     cleave__stream_request(context, world,
                            evaluator ? cleave__evaluator_actor(index)
                                      : cleave__router_actor(world, index),
-                           kind, writer, tag_of(TAG_ROUND, b->round, index));
+                           kind, writer, tries, tag_of(TAG_ROUND, b->round, tries, index));
 }
 
 static void ask_all(struct cleave__balancer *b, struct cleave_context *context,
@@ -121,7 +122,7 @@ static void ask_all(struct cleave__balancer *b, struct cleave_context *context,
     b->round++;
     b->waits = kind == CLEAVE__STREAM_LOAD ? streaming->evaluators : streaming->routers;
     for (uint32_t i = 0; i < b->waits; i++)
-        ask(b, context, kind, i);
+        ask(b, context, kind, 0, i);
 }
 
 static void begin_step(struct cleave__balancer *b, struct cleave_context *context)
@@ -245,7 +246,7 @@ static void decide(struct cleave__balancer *b, struct cleave_context *context)
         b->stage = CLEAVE__BALANCER_SHIFTING;
         b->round++;
         b->waits = 1;
-        ask(b, context, CLEAVE__STREAM_SHIFT, b->decision.steps[0].from);
+        ask(b, context, CLEAVE__STREAM_SHIFT, 0, b->decision.steps[0].from);
     } else {
         b->moved_queries = moved_queries(b);
         begin_step(b, context);
@@ -350,11 +351,12 @@ static void answered(struct cleave__balancer *b, struct cleave_context *context,
         [CLEAVE__BALANCER_OPENING] = CLEAVE__STREAM_OPEN,
         [CLEAVE__BALANCER_DRAINING] = CLEAVE__STREAM_DRAIN,
         [CLEAVE__BALANCER_SHUTTING] = CLEAVE__STREAM_SHUT};
-    uint32_t index = (uint32_t)message->tag;
+    uint32_t index = (uint32_t)(message->tag & 0xffffff);
     if ((message->tag >> 32 & 0xffff) != (b->round & 0xffff))
         return;
     if (message->sort == CLEAVE_TIMEOUT)
-        ask(b, context, kinds[b->stage], index);
+        ask(b, context, kinds[b->stage], cleave__tries_more((uint32_t)(message->tag >> 24 & 0xff)),
+            index);
     else if (take_answer(b, context, message, index) && --b->waits == 0)
         round_over(b, context);
 }

@@ -75,7 +75,7 @@ static void start(void *self, struct cleave_context *context, const uint8_t *sav
     if (e->shedding.count) {
         e->shed_waits = e->seat->world->streaming->routers;
         for (uint32_t r = 0; r < e->shed_waits; r++)
-            cleave__evaluator_send_shed(e, context, r);
+            cleave__evaluator_send_shed(e, context, r, 0);
     }
 }
 

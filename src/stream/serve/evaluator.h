@@ -32,6 +32,7 @@ struct cleave__stream_pending {
     uint32_t serial; /* 0: free */
     uint32_t waits;
     struct cleave_promise promise; /* to be answered then */
+    uint32_t tries;                /* of a copy, in vain */
     uint64_t move;                 /* not 0: a copy of changes, in this move; no promise */
     uint32_t waiter;               /* of a copy: another that waits for it, or 0 */
     uint8_t *body;                 /* of the copy, to send it again */
@@ -114,7 +115,7 @@ void cleave__evaluator_sweep(struct cleave__evaluator *e, uint32_t visits);
 void cleave__evaluator_shed_answer(struct cleave__evaluator *e, struct cleave_context *context,
                                    const struct cleave_message *message);
 void cleave__evaluator_send_shed(struct cleave__evaluator *e, struct cleave_context *context,
-                                 uint32_t router);
+                                 uint32_t router, uint32_t tries);
 /* evaluator_move.c: the ends of moves, and what outlives a crash */
 extern const struct cleave__move_ops cleave__evaluator_move_ops;
 struct cleave__cells cleave__evaluator_moving(const struct cleave__evaluator *e);

@@ -5,22 +5,23 @@
 #include "stream/serve/evaluator.h"
 
 void cleave__evaluator_send_shed(struct cleave__evaluator *e, struct cleave_context *context,
-                                 uint32_t router)
+                                 uint32_t router, uint32_t tries)
 {
     struct cleave_writer *writer = cleave__context_writer(context);
     cleave__put32(writer, e->epoch);
     for (size_t i = 0; i < e->shedding.count; i++)
         cleave__put32(writer, e->shedding.data[i]);
     cleave__stream_request(context, e->seat->world, cleave__router_actor(e->seat->world, router),
-                           CLEAVE__STREAM_SHED, writer,
-                           cleave__evaluator_tag(CLEAVE__TAG_SHED, router));
+                           CLEAVE__STREAM_SHED, writer, tries,
+                           cleave__evaluator_tag(CLEAVE__TAG_SHED, (uint64_t)tries << 32 | router));
 }
 
 void cleave__evaluator_shed_answer(struct cleave__evaluator *e, struct cleave_context *context,
                                    const struct cleave_message *message)
 {
     if (message->sort == CLEAVE_TIMEOUT) {
-        cleave__evaluator_send_shed(e, context, (uint32_t)message->tag);
+        cleave__evaluator_send_shed(e, context, (uint32_t)message->tag,
+                                    cleave__tries_more((uint32_t)(message->tag >> 32 & 0xffff)));
         return;
     }
     if (--e->shed_waits)
@@ -53,7 +54,7 @@ static void shed(struct cleave__evaluator *e, struct cleave_context *context)
     if (e->seat->world->durable)
         cleave__evaluator_save(e, context);
     for (uint32_t r = 0; r < e->seat->world->streaming->routers; r++)
-        cleave__evaluator_send_shed(e, context, r);
+        cleave__evaluator_send_shed(e, context, r, 0);
 }
 
 /* Nobody would tell this evaluator of their removal. */

@@ -140,7 +140,8 @@ static void send_copy(struct cleave__evaluator *e, struct cleave_context *contex
                       const struct cleave__stream_pending *pending)
 {
     cleave__context_request(context, e->end.target, CLEAVE__STREAM_COPY, pending->body,
-                            pending->length, e->seat->world->streaming->retry_ns,
+                            pending->length,
+                            cleave__pause_ns(e->seat->world->streaming->retry_ns, pending->tries),
                             cleave__evaluator_tag(CLEAVE__TAG_PENDING, pending->serial));
 }
 
@@ -178,6 +179,7 @@ void cleave__evaluator_answered(struct cleave__evaluator *e, struct cleave_conte
     if (pending->move) {
         bool current = pending->move == e->end.number && e->end.phase == CLEAVE__MOVE_COPYING;
         if (current && lost) {
+            pending->tries = cleave__tries_more(pending->tries);
             send_copy(e, context, pending);
             return;
         }
@@ -283,7 +285,7 @@ static void send_keep(struct cleave__evaluator *e, struct cleave_context *contex
         for (size_t i = 0; i < changes->keep.count; i++)
             cleave__put32(writer, changes->keep.data[i]);
         cleave__stream_request(context, e->seat->world, cleave__router_actor(e->seat->world, r),
-                               CLEAVE__STREAM_KEEP, writer,
+                               CLEAVE__STREAM_KEEP, writer, CLEAVE__TRIES_LONG,
                                cleave__evaluator_tag(CLEAVE__TAG_PENDING, serial));
     }
 }
@@ -310,7 +312,10 @@ static bool copy_changes(struct cleave__evaluator *e, struct cleave_context *con
     return true;
 }
 
-/* Sends what must be sent and answers, now or when others have. */
+/* What is neither saved nor asked again here waits long for its answer: whoever waits for it asks
+ * again, and if it were forgotten sooner than slow answers come, nobody's asking would be enough.
+ *
+ * Sends what must be sent and answers, now or when others have. */
 static void settle(struct cleave__evaluator *e, struct cleave_context *context,
                    struct changes *changes, struct cleave_promise promise)
 {
@@ -336,7 +341,8 @@ static void settle(struct cleave__evaluator *e, struct cleave_context *context,
         send_keep(e, context, changes, serial);
     if (changes->on.count)
         cleave__stream_request(context, e->seat->world, e->end.target, CLEAVE__STREAM_STORE_ON,
-                               &changes->on, cleave__evaluator_tag(CLEAVE__TAG_PENDING, serial));
+                               &changes->on, CLEAVE__TRIES_LONG,
+                               cleave__evaluator_tag(CLEAVE__TAG_PENDING, serial));
     if (!waits)
         cleave__stream_answer(context, promise, CLEAVE__STREAM_DONE);
 }

@@ -17,6 +17,7 @@ struct cleave__router_batch {
 /* What of it went to one evaluator. */
 struct cleave__router_part {
     uint32_t batch; /* UINT32_MAX: free */
+    uint32_t tries; /* in vain */
     uint8_t *body;  /* durable: to send again; malloc'd */
     size_t length;
 };
@@ -30,7 +31,8 @@ struct cleave__router_group {
     struct cleave_promise promise;
     uint32_t waits;    /* for evaluators and routers, of this attempt */
     uint32_t keywords; /* of them routers that have not answered */
-    uint32_t attempt;
+    uint32_t attempt;  /* of any that were in this place */
+    uint32_t tries;    /* in vain */
     uint64_t sequence; /* of the attempt, among all */
     uint8_t *body;     /* durable */
     size_t length;

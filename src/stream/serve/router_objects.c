@@ -40,7 +40,8 @@ static uint32_t new_part(struct cleave__router *r)
 }
 
 /* Sends what `to` has for each touched evaluator as parts of a batch. */
-static bool send_parts(struct cleave__router *r, struct cleave_context *context, uint32_t batch)
+static bool send_parts(struct cleave__router *r, struct cleave_context *context, uint32_t batch,
+                       uint32_t tries)
 {
     const struct cleave__stream_world *world = r->seat->world;
     for (size_t i = 0; i < r->touched.count; i++) {
@@ -50,7 +51,7 @@ static bool send_parts(struct cleave__router *r, struct cleave_context *context,
             cleave__stream_no_memory(context);
             return false;
         }
-        r->parts.data[part] = (struct cleave__router_part){.batch = batch};
+        r->parts.data[part] = (struct cleave__router_part){.batch = batch, .tries = tries};
         if (world->durable) {
             uint8_t *copy = malloc(writer->count);
             if (!copy) {
@@ -63,7 +64,7 @@ static bool send_parts(struct cleave__router *r, struct cleave_context *context,
         }
         r->batches.data[batch].waits++;
         cleave__stream_request(context, world, cleave__evaluator_actor(evaluator),
-                               CLEAVE__STREAM_EVALUATE, writer,
+                               CLEAVE__STREAM_EVALUATE, writer, tries,
                                cleave__router_tag(CLEAVE__TAG_PART, 0, part));
     }
     return true;
@@ -151,7 +152,7 @@ void cleave__router_objects(struct cleave__router *r, struct cleave_context *con
         }
     }
     r->batches.data[batch] = (struct cleave__router_batch){message->promise, 0};
-    send_parts(r, context, batch);
+    send_parts(r, context, batch, 0);
 }
 
 void cleave__router_part_answered(struct cleave__router *r, struct cleave_context *context,
@@ -168,7 +169,7 @@ void cleave__router_part_answered(struct cleave__router *r, struct cleave_contex
         struct cleave__objects_head head = cleave__get_head(&reader);
         r->repeated++;
         if (sort(r, context, &reader, &head, true))
-            send_parts(r, context, part.batch);
+            send_parts(r, context, part.batch, cleave__tries_more(part.tries));
         batch = &r->batches.data[part.batch];
     }
     free(part.body);

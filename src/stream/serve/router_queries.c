@@ -148,7 +148,7 @@ static void send_keywords(struct cleave__router *r, struct cleave_context *conte
         group->keywords++;
         r->keyword_messages++;
         cleave__stream_request(context, world, cleave__router_actor(world, other),
-                               CLEAVE__STREAM_KEYWORDS, writer,
+                               CLEAVE__STREAM_KEYWORDS, writer, group->tries,
                                cleave__router_tag(CLEAVE__TAG_KEYWORDS, group->attempt, index));
     }
     r->confirmed.count = 0;
@@ -187,7 +187,7 @@ static void attempt(struct cleave__router *r, struct cleave_context *context, ui
     for (size_t i = 0; i < r->touched.count; i++) {
         group->waits++;
         cleave__stream_request(context, world, cleave__evaluator_actor(r->touched.data[i]),
-                               CLEAVE__STREAM_STORE, &r->to[r->touched.data[i]],
+                               CLEAVE__STREAM_STORE, &r->to[r->touched.data[i]], group->tries,
                                cleave__router_tag(CLEAVE__TAG_STORE, group->attempt, index));
     }
     if (group->added.count)
@@ -215,6 +215,7 @@ void cleave__router_changes(struct cleave__router *r, struct cleave_context *con
     }
     struct cleave__router_group *group = &r->groups.data[index];
     group->promise = message->promise;
+    group->tries = 0;
     if (r->seat->world->durable) {
         group->body = malloc(message->length);
         if (!group->body) {
@@ -261,6 +262,7 @@ void cleave__router_group_answered(struct cleave__router *r, struct cleave_conte
         return; /* of an earlier attempt */
     if (message->sort == CLEAVE_TIMEOUT || message->kind == CLEAVE__STREAM_ASTRAY) {
         r->repeated++;
+        group->tries = cleave__tries_more(group->tries);
         attempt(r, context, index, group->body, group->length);
         return;
     }

@@ -1,4 +1,5 @@
 /* Heads, promises and rectangles, as the actors pass them on. */
+#include "move/move.h"
 #include "stream/serve/world.h"
 
 void cleave__put_head(struct cleave_writer *writer, const struct cleave__objects_head *head)
@@ -46,13 +47,13 @@ void cleave__stream_answer(struct cleave_context *context, struct cleave_promise
 void cleave__stream_request(struct cleave_context *context,
                             const struct cleave__stream_world *world, uint32_t to,
                             enum cleave__stream_kind kind, const struct cleave_writer *writer,
-                            uint64_t tag)
+                            uint32_t tries, uint64_t tag)
 {
     if (writer->failed)
         cleave__stream_no_memory(context);
     else
         cleave__context_request(context, to, kind, writer->data, writer->count,
-                                world->streaming->retry_ns, tag);
+                                cleave__pause_ns(world->streaming->retry_ns, tries), tag);
 }
 
 struct cleave__cells cleave__stream_partition(const struct cleave__streaming *streaming,

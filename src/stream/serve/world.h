@@ -97,11 +97,12 @@ void cleave__stream_corrupt(struct cleave_context *context, const char *what);
 /* Answers without words. */
 void cleave__stream_answer(struct cleave_context *context, struct cleave_promise promise,
                            enum cleave__stream_kind kind);
-/* Sends a request, or ends the run if the writer has failed. */
+/* Sends a request, which was sent `tries` times in vain, or ends the run if the writer has failed.
+ */
 void cleave__stream_request(struct cleave_context *context,
                             const struct cleave__stream_world *world, uint32_t to,
                             enum cleave__stream_kind kind, const struct cleave_writer *writer,
-                            uint64_t tag);
+                            uint32_t tries, uint64_t tag);
 
 /* An evaluator's first cells. */
 struct cleave__cells cleave__stream_partition(const struct cleave__streaming *streaming,
