@@ -95,11 +95,8 @@ static void a_full_sink(void **state)
         struct cleave__stream_options made = cleave__stream_defaults;
         double x = part->x[0] < 1000 ? part->x[0] : 1000;
         int rows = 0;
-        struct cleave__compare_setting setting = {.play = small(&made),
-                                                  .scan_candidate_ns = 1,
-                                                  .cells_candidate_ns = 1,
-                                                  .x = &x,
-                                                  .x_count = 1};
+        struct cleave__compare_setting setting = {
+            .play = small(&made), .costs = {.scan_candidate_ns = 1}, .x = &x, .x_count = 1};
         struct cleave__compare_sink sink = {no_room, &rows};
         struct cleave_error error;
         assert_int_equal(part->run(&setting, &sink, &error), CLEAVE_NO_MEMORY);
