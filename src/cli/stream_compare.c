@@ -7,9 +7,7 @@ static enum cleave_status run_parts(struct cleave_stream_compare_arguments *a,
                                     struct cleave_stream_compared *compared,
                                     struct cleave_error *error)
 {
-    struct cleave__compare_setting setting = {.play = a->play.play,
-                                              .scan_candidate_ns = a->costs.scan_candidate_ns,
-                                              .cells_candidate_ns = a->costs.cells_candidate_ns};
+    struct cleave__compare_setting setting = {.play = a->play.play, .costs = a->costs};
     double x[CLEAVE_SWEEP_MAX];
     enum cleave_status status = CLEAVE_OK;
     for (uint32_t p = 0; p < a->part_count && !status; p++) {
@@ -42,7 +40,7 @@ static enum cleave_status run(struct cleave_stream_compare_arguments *a,
     a->costs.service = play->streaming.service;
     if (a->calibrate)
         status = cleave__stream_calibrate(play, &a->costs, error);
-    play->streaming.service = a->costs.service;
+    cleave__compare_use(play, &a->costs, play->streaming.matcher);
     if (!status)
         status = run_parts(a, compared, error);
     cleave__terminal_clear(terminal);

@@ -244,7 +244,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
 
 const struct argp cleave__stream_play_argp = {options, parse, NULL, NULL, NULL, NULL, NULL};
 
-/* Times are as `cleave stream compare calibrate` gave them on a machine of 2026. */
+/* Times are as `cleave stream compare calibrate` gave them on one core of a shared machine. */
 void cleave__stream_play_default(struct cleave_stream_play_arguments *a)
 {
     *a = (struct cleave_stream_play_arguments){

@@ -10,6 +10,7 @@
 #include "stream/compare/calibrate.h"
 #include "stream/compare/experiment.h"
 #include "stream/compare/locate.h"
+#include "support/failalloc.h"
 
 enum { SIDE = 8 };
 
@@ -95,11 +96,8 @@ static void a_full_sink(void **state)
         struct cleave__stream_options made = cleave__stream_defaults;
         double x = part->x[0] < 1000 ? part->x[0] : 1000;
         int rows = 0;
-        struct cleave__compare_setting setting = {.play = small(&made),
-                                                  .scan_candidate_ns = 1,
-                                                  .cells_candidate_ns = 1,
-                                                  .x = &x,
-                                                  .x_count = 1};
+        struct cleave__compare_setting setting = {
+            .play = small(&made), .costs = {.scan_candidate_ns = 1}, .x = &x, .x_count = 1};
         struct cleave__compare_sink sink = {no_room, &rows};
         struct cleave_error error;
         assert_int_equal(part->run(&setting, &sink, &error), CLEAVE_NO_MEMORY);
@@ -151,6 +149,31 @@ static void costs(void **state)
     assert_int_equal(costs.scan_candidate_ns, 77);
 }
 
+static bool attempt(void *context)
+{
+    const struct cleave__compare_part *part = context;
+    struct cleave__stream_options made = cleave__stream_defaults;
+    double x = part->x[0];
+    struct cleave__compare_row row;
+    struct cleave__compare_setting setting = {.play = small(&made), .x = &x, .x_count = 1};
+    struct cleave__compare_sink sink = {keep, &row};
+    struct cleave_error error = {0};
+    made.vocabulary = 50;
+    setting.play.objects = 40;
+    setting.play.queries = 10;
+    enum cleave_status status = part->run(&setting, &sink, &error);
+    return !status || (status == CLEAVE_NO_MEMORY && error.message[0]);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    struct cleave__compare_part parts[] = {cleave__compare_points, cleave__compare_ranges,
+                                           cleave__compare_words, cleave__compare_scale};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        assert_true(failalloc_run(parts[i].name, attempt, &parts[i], 1));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -158,6 +181,7 @@ int main(void)
         cmocka_unit_test(a_full_sink),
         cmocka_unit_test(a_row),
         cmocka_unit_test(costs),
+        cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

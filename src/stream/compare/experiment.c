@@ -18,6 +18,17 @@ const struct cleave__compare_part *const cleave__compare_parts[] = {&cleave__com
                                                                     &cleave__compare_bytes,
                                                                     NULL};
 
+void cleave__compare_use(struct cleave__stream_play *play, const struct cleave__stream_costs *costs,
+                         const struct cleave__matcher_ops *matcher)
+{
+    play->streaming.matcher = matcher;
+    play->streaming.service = costs->service;
+    if (matcher == &cleave__matcher_scan)
+        play->streaming.service.match_candidate_ns = costs->scan_candidate_ns;
+    else if (matcher == &cleave__matcher_cells)
+        play->streaming.service.match_candidate_ns = costs->cells_candidate_ns;
+}
+
 void cleave__compare_row_init(struct cleave__compare_row *row, const char *way, double x)
 {
     *row = (struct cleave__compare_row){.way = way, .x = x, .verified = true};

@@ -8,7 +8,7 @@
 #ifndef CLEAVE_STREAM_COMPARE_EXPERIMENT_H
 #define CLEAVE_STREAM_COMPARE_EXPERIMENT_H
 
-#include "stream/compare/play.h"
+#include "stream/compare/calibrate.h"
 
 /* X(name, key, title, decimals, scale): as a column of a report */
 #define CLEAVE_COMPARE_LIST(X)                                                                     \
@@ -53,9 +53,9 @@ struct cleave__compare_row {
 };
 
 struct cleave__compare_setting {
-    struct cleave__stream_play play; /* made, objects and queries set; the rest as it is to be */
-    uint64_t scan_candidate_ns, cells_candidate_ns; /* of other matchers than the index; sim */
-    const double *x;                                /* [x_count] */
+    struct cleave__stream_play play;   /* made, objects and queries set; the rest as it is to be */
+    struct cleave__stream_costs costs; /* told to sim, by matcher */
+    const double *x;                   /* [x_count] */
     uint32_t x_count;
 };
 
@@ -88,6 +88,9 @@ extern const struct cleave__compare_part cleave__compare_ways, cleave__compare_b
     cleave__compare_summary, cleave__compare_range, cleave__compare_words, cleave__compare_together,
     cleave__compare_evaluators, cleave__compare_scale, cleave__compare_bytes;
 
+/* Has a run use a matcher, and sim know its costs. */
+void cleave__compare_use(struct cleave__stream_play *play, const struct cleave__stream_costs *costs,
+                         const struct cleave__matcher_ops *matcher);
 /* All figures NaN. */
 void cleave__compare_row_init(struct cleave__compare_row *row, const char *way, double x);
 /* Plays and gives the row of it. */

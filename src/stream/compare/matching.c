@@ -143,7 +143,7 @@ static enum cleave_status run_one(const struct cleave__compare_setting *setting,
         if (!status)
             status = cleave__compare_give(sink, &row, error);
     }
-    play.streaming.matcher = &cleave__matcher_index;
+    cleave__compare_use(&play, &setting->costs, &cleave__matcher_index);
     return status ? status : cleave__compare_play(&play, "at work", x, sink, error);
 }
 

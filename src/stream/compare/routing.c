@@ -33,8 +33,7 @@ static enum cleave_status run_ways(const struct cleave__compare_setting *setting
         text.streaming.routing = CLEAVE__ROUTING_TEXT;
         native.streaming.routing = CLEAVE__ROUTING_BROADCAST;
         native.streaming.evaluators += native.streaming.routers;
-        native.streaming.matcher = &cleave__matcher_scan;
-        native.streaming.service.match_candidate_ns = setting->scan_candidate_ns;
+        cleave__compare_use(&native, &setting->costs, &cleave__matcher_scan);
         native.objects = objects_to_scan(&native);
         status = cleave__compare_play(&agrid, "agrid", x, sink, error);
         if (!status)

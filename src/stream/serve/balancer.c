@@ -1,5 +1,8 @@
 /* The balancer: asks for loads, decides, has cells moved; one operation at a time.
  *
+ * Centralized, loads are figures of every cell (balance/central.h): the balancer sums them up,
+ * makes the reports that evaluators would, and finds the line of a shift itself.
+ *
  * An operation's step: routers are told that a move begins (they let every object through to its
  * two ends), the move (src/move), routers wait until keywords sent by the old map are there, and
  * are told that it is over. */

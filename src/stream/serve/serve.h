@@ -65,7 +65,7 @@ struct cleave__streaming {
     const struct cleave__matcher_ops *matcher;
     enum cleave__streaming_summary summary;
     enum cleave__streaming_balance balance;
-    bool centralized; /* evaluators send sums of every cell instead */
+    bool centralized; /* evaluators send figures of every cell; the balancer makes the sums */
     uint64_t balance_every_ns;
     double beta;              /* cost of moving a query, in units of an object's */
     uint32_t operations_most; /* 0: no bound */
