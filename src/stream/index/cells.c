@@ -170,15 +170,10 @@ static uint64_t every(struct cells *cells, uint32_t slot, bool putting, uint64_t
     return limit == UINT64_MAX ? UINT64_MAX : done;
 }
 
-static size_t array_bytes(const struct cleave__query *query)
-{
-    return query->filter_count * sizeof *query->filters + query->term_count * sizeof *query->terms;
-}
-
 static void free_query(struct cells *cells, uint32_t slot)
 {
     struct cell_query *gone = &cells->queries.data[slot];
-    cells->array_bytes -= array_bytes(&gone->query);
+    cells->array_bytes -= cleave__query_arrays(&gone->query);
     free(gone->arrays);
     *gone = (struct cell_query){0};
     cells->free_slots.data[cells->free_slots.count++] = slot;
@@ -188,26 +183,17 @@ static enum cleave_status add(void *self, const struct cleave__query *query, uin
                               struct cleave_error *error)
 {
     struct cells *cells = self;
-    size_t size = array_bytes(query), filters = query->filter_count * sizeof *query->filters;
-    char *arrays = size ? malloc(size) : NULL;
-    if ((size && !arrays) || !CLEAVE_RESERVE(&cells->free_slots, cells->queries.count + 1) ||
-        !CLEAVE_RESERVE(&cells->queries, cells->queries.count + 1)) {
-        free(arrays);
-        return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for a query");
-    }
-    struct cell_query made = {.query = *query, .arrays = arrays};
+    struct cell_query made = {0};
     uint32_t second;
+    if (!CLEAVE_RESERVE(&cells->free_slots, cells->queries.count + 1) ||
+        !CLEAVE_RESERVE(&cells->queries, cells->queries.count + 1) ||
+        !cleave__query_copy(query, &made.query, &made.arrays))
+        return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for a query");
     cleave__rarity_pick(&cells->rarity, query, &made.posted, &second);
-    if (filters)
-        memcpy(arrays, query->filters, filters);
-    if (query->term_count)
-        memcpy(arrays + filters, query->terms, query->term_count * sizeof *query->terms);
-    made.query.filters = (const struct cleave__filter *)(void *)arrays;
-    made.query.terms = (const uint32_t *)(void *)(arrays ? arrays + filters : NULL);
     uint32_t at = cells->free_slots.count ? cells->free_slots.data[--cells->free_slots.count]
                                           : (uint32_t)cells->queries.count++;
     cells->queries.data[at] = made;
-    cells->array_bytes += size;
+    cells->array_bytes += cleave__query_arrays(query);
     uint64_t done = every(cells, at, true, UINT64_MAX);
     if (done != UINT64_MAX) {
         every(cells, at, false, done);

@@ -39,35 +39,19 @@ static void destroy(void *self)
     free(scan);
 }
 
-static size_t array_bytes(const struct cleave__query *query)
-{
-    return query->filter_count * sizeof *query->filters + query->term_count * sizeof *query->terms;
-}
-
 static enum cleave_status add(void *self, const struct cleave__query *query, uint32_t *slot,
                               struct cleave_error *error)
 {
     struct scan *scan = self;
-    size_t size = array_bytes(query);
-    char *arrays = malloc(size ? size : 1);
-    bool room = arrays && CLEAVE_RESERVE(&scan->free_slots, scan->slots.count + 1) &&
-                CLEAVE_RESERVE(&scan->slots, scan->slots.count + 1);
-    if (!room) {
-        free(arrays);
+    struct scan_query copy;
+    if (!CLEAVE_RESERVE(&scan->free_slots, scan->slots.count + 1) ||
+        !CLEAVE_RESERVE(&scan->slots, scan->slots.count + 1) ||
+        !cleave__query_copy(query, &copy.query, &copy.arrays))
         return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for a query");
-    }
-    struct scan_query copy = {*query, arrays};
-    size_t filters = query->filter_count * sizeof *query->filters;
-    if (filters)
-        memcpy(arrays, query->filters, filters);
-    if (query->term_count)
-        memcpy(arrays + filters, query->terms, query->term_count * sizeof *query->terms);
-    copy.query.filters = (const struct cleave__filter *)(void *)arrays;
-    copy.query.terms = (const uint32_t *)(void *)(arrays + filters);
     *slot = scan->free_slots.count ? scan->free_slots.data[--scan->free_slots.count]
                                    : (uint32_t)scan->slots.count++;
     scan->slots.data[*slot] = copy;
-    scan->array_bytes += size;
+    scan->array_bytes += cleave__query_arrays(query);
     return CLEAVE_OK;
 }
 
@@ -75,7 +59,7 @@ static void remove_slot(void *self, uint32_t slot)
 {
     struct scan *scan = self;
     struct scan_query *gone = &scan->slots.data[slot];
-    scan->array_bytes -= array_bytes(&gone->query);
+    scan->array_bytes -= cleave__query_arrays(&gone->query);
     free(gone->arrays);
     *gone = (struct scan_query){0};
     scan->free_slots.data[scan->free_slots.count++] = slot;

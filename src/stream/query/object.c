@@ -2,6 +2,7 @@
 #include "stream/query/object.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 bool cleave__terms_match(const struct cleave__query *query, const struct cleave__object *object)
 {
@@ -41,6 +42,24 @@ bool cleave__query_has(const struct cleave__space *space, const struct cleave__q
     return object->time_ms < query->end_ms &&
            cleave__region_has(space, &query->region, object->x, object->y) &&
            cleave__terms_match(query, object) && cleave__filters_match(query, object);
+}
+
+bool cleave__query_copy(const struct cleave__query *query, struct cleave__query *out, void **arrays)
+{
+    size_t size = cleave__query_arrays(query);
+    size_t filters = query->filter_count * sizeof *query->filters;
+    char *own = size ? malloc(size) : NULL;
+    if (size && !own)
+        return false;
+    if (filters)
+        memcpy(own, query->filters, filters);
+    if (query->term_count)
+        memcpy(own + filters, query->terms, query->term_count * sizeof *query->terms);
+    *out = *query;
+    out->filters = filters ? (const struct cleave__filter *)(void *)own : NULL;
+    out->terms = query->term_count ? (const uint32_t *)(void *)(own + filters) : NULL;
+    *arrays = own;
+    return true;
 }
 
 static void put_real(struct cleave_writer *writer, double x)

@@ -70,6 +70,15 @@ bool cleave__query_has(const struct cleave__space *space, const struct cleave__q
 bool cleave__terms_match(const struct cleave__query *query, const struct cleave__object *object);
 bool cleave__filters_match(const struct cleave__query *query, const struct cleave__object *object);
 
+/* A query whose arrays are its own: they lie in *arrays, which the caller frees (NULL: it has
+ * none). False: memory is out. Their size is cleave__query_arrays. */
+bool cleave__query_copy(const struct cleave__query *query, struct cleave__query *out,
+                        void **arrays);
+static inline size_t cleave__query_arrays(const struct cleave__query *query)
+{
+    return query->filter_count * sizeof *query->filters + query->term_count * sizeof *query->terms;
+}
+
 /* Bytes, and back. What is read is checked (orders, finite numbers, known kinds); its arrays are in
  * `arena`. False: the reader has failed, or memory is out (then *no_memory is true). */
 void cleave__object_write(const struct cleave__object *object, struct cleave_writer *writer);
