@@ -17,10 +17,6 @@ static inline bool cleave__cells_within(struct cleave__cells inner, struct cleav
     return !cleave__cells_empty(inner) && inner.x0 >= outer.x0 && inner.x1 <= outer.x1 &&
            inner.y0 >= outer.y0 && inner.y1 <= outer.y1;
 }
-static inline enum cleave__side cleave__side_across(enum cleave__side side)
-{
-    return (enum cleave__side)(side ^ 1);
-}
 
 /* `whole` without `part`; false unless `part` is in it and what stays is a rectangle or nothing. */
 bool cleave__cells_cut(struct cleave__cells whole, struct cleave__cells part,

@@ -68,9 +68,5 @@ static inline bool cleave__box_has(const struct cleave__box *box, double x, doub
 {
     return x >= box->x0 && x <= box->x1 && y >= box->y0 && y <= box->y1;
 }
-static inline bool cleave__box_meets(const struct cleave__box *a, const struct cleave__box *b)
-{
-    return a->x0 <= b->x1 && b->x0 <= a->x1 && a->y0 <= b->y1 && b->y0 <= a->y1;
-}
 
 #endif

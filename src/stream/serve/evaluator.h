@@ -83,8 +83,7 @@ struct cleave__evaluator {
     CLEAVE_VECTOR(uint32_t) candidates;
     struct cleave__matches matches;
 
-    uint64_t matched_objects, load, candidates_seen, forwarded, expired, shed_terms, stores,
-        moved_queries;
+    uint64_t load, candidates_seen, forwarded, expired, shed_terms, moved_queries;
     uint64_t load_messages, load_bytes;
     uint64_t step_most_ns; /* the longest that a move's message has taken here */
 };

@@ -141,7 +141,6 @@ static bool match(struct cleave__evaluator *e, struct cleave_context *context, s
         e->load += cost;
     }
     write_found(e, batch);
-    e->matched_objects += count;
     e->candidates_seen += looked;
     cleave__context_spend(context, count * streaming->service.match_object_ns +
                                        looked * streaming->service.match_candidate_ns);

@@ -97,7 +97,6 @@ bool cleave__evaluator_store(struct cleave__evaluator *e, struct cleave_context 
     e->held.data[slot] = (struct cleave__held_query){query->id, record->version, record->cover};
     cleave__aggregates_add_query(e->sums,
                                  cleave__query_ranges(e->seat->world->streaming, query).hull);
-    e->stores++;
     return true;
 }
 

@@ -19,7 +19,6 @@ static void destroy(void *self)
     cleave__map_free(&f->sequences);
     cleave__arena_free(&f->arena);
     free(f->body.data);
-    cleave__histogram_free(&f->round_trip_ns);
     free(f);
 }
 

@@ -30,7 +30,6 @@ struct cleave__feeder {
     uint64_t step, version, last_ms, order;
     uint64_t objects, queries, removals;
     uint64_t first_object_ns, last_object_ns, first_query_ns, last_query_ns;
-    struct cleave_histogram round_trip_ns; /* of messages of objects */
 };
 
 #endif

@@ -25,6 +25,26 @@ enum cleave_status cleave__rows_fail(const struct cleave__rows *rows, struct cle
                             rows->line, text);
 }
 
+enum cleave_status cleave__rows_next_line(struct cleave__rows *rows, size_t *length,
+                                          struct cleave_error *error)
+{
+    struct cleave__chunk *chunk = &rows->chunk;
+    chunk->at = rows->next;
+    rows->line = rows->next_line;
+    enum cleave_status status =
+        cleave__chunk_line(chunk, CLEAVE__LINE_MOST, length, &rows->next, error);
+    if (status == CLEAVE_LIMIT) {
+        cleave__rows_fail(rows, error, "a line of more than %d bytes", CLEAVE__LINE_MOST);
+        status = cleave__chunk_skip_line(chunk, NULL);
+        rows->next = chunk->at;
+        rows->next_line++;
+        return status ? status : CLEAVE_LIMIT;
+    }
+    if (status)
+        rows->next = chunk->at;
+    return status;
+}
+
 static bool ends_in(const char *path, size_t length, const char *tail)
 {
     size_t size = strlen(tail);

@@ -75,4 +75,9 @@ enum cleave_status cleave__features_next(struct cleave__rows *rows, struct cleav
 enum cleave_status cleave__topology_open(struct cleave__rows *rows, struct cleave_error *error);
 enum cleave_status cleave__topology_next(struct cleave__rows *rows, struct cleave_error *error);
 
+/* The next line, at rows->chunk.at; the caller counts it (next_line) unless it is too long: then it
+ * is passed over, and counted. (rows.c) */
+enum cleave_status cleave__rows_next_line(struct cleave__rows *rows, size_t *length,
+                                          struct cleave_error *error);
+
 #endif

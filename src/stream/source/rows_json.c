@@ -139,21 +139,9 @@ enum cleave_status cleave__rows_json_next(struct cleave__rows *rows, struct clea
     struct cleave__chunk *chunk = &rows->chunk;
     for (;;) {
         size_t length;
-        chunk->at = rows->next;
-        rows->line = rows->next_line;
-        enum cleave_status status =
-            cleave__chunk_line(chunk, CLEAVE__LINE_MOST, &length, &rows->next, error);
-        if (status == CLEAVE_LIMIT) {
-            cleave__rows_fail(rows, error, "a line of more than %d bytes", CLEAVE__LINE_MOST);
-            status = cleave__chunk_skip_line(chunk, NULL);
-            rows->next = chunk->at;
-            rows->next_line++;
-            return status ? status : CLEAVE_LIMIT;
-        }
-        if (status) {
-            rows->next = chunk->at;
+        enum cleave_status status = cleave__rows_next_line(rows, &length, error);
+        if (status)
             return status;
-        }
         rows->next_line++;
         const char *text = chunk->data + chunk->at;
         size_t blank = 0;
