@@ -103,6 +103,9 @@ bool cleave__context_cancel(struct cleave_context *context, uint64_t timer);
 /* Keeps a copy of these bytes past a crash, in place of what was saved before. What one call of
  * `receive` saves and sends takes effect together. */
 void cleave__context_save(struct cleave_context *context, const void *bytes, size_t length);
+/* Keeps these too, behind what was saved and appended before: `start` gets all of it, one after
+ * the other. For states that are too large to be saved at each change. */
+void cleave__context_append(struct cleave_context *context, const void *bytes, size_t length);
 /* Work that takes time: on sim the actor is busy that much longer, and what it sends from here on
  * leaves later (at most CLEAVE_DISTRIBUTION_MOST_NS a turn, 11.5 days). Elsewhere work takes the
  * time it takes, and this does nothing. */

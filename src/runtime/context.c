@@ -306,16 +306,22 @@ bool cleave__context_cancel(struct cleave_context *context, uint64_t timer)
 
 /* ---- the rest ---- */
 
-void cleave__context_save(struct cleave_context *context, const void *bytes, size_t length)
+void cleave__context_append(struct cleave_context *context, const void *bytes, size_t length)
 {
     struct cleave__actor *actor = context->actor;
-    if (!CLEAVE_RESERVE(&actor->saved, length ? length : 1)) {
+    if (!CLEAVE_RESERVE(&actor->saved, actor->saved.count + length + 1)) {
         cleave__runtime_no_memory(context->runtime);
         return;
     }
     if (length)
-        memcpy(actor->saved.data, bytes, length);
-    actor->saved.count = length;
+        memcpy(actor->saved.data + actor->saved.count, bytes, length);
+    actor->saved.count += length;
+}
+
+void cleave__context_save(struct cleave_context *context, const void *bytes, size_t length)
+{
+    context->actor->saved.count = 0;
+    cleave__context_append(context, bytes, length);
 }
 
 void cleave__context_spend(struct cleave_context *context, uint64_t ns)

@@ -26,6 +26,7 @@
 #include "cleave/progress.h"
 #include "runtime/actor.h"
 #include "runtime/distribution.h"
+#include "runtime/nats/options.h"
 #include "runtime/sim/options.h"
 
 struct cleave_runtime;
@@ -55,6 +56,7 @@ struct cleave_runtime_options {
     uint32_t threads;       /* threads: how many, the caller counted; 0: 1 */
     uint32_t batch;         /* threads: messages an actor takes in a turn; 0: 64 */
     struct cleave_sim_options sim;
+    struct cleave_nats_options nats;
     enum cleave_plant plant;
     uint64_t plant_at; /* which message, counted over all from 1; exact on sim */
 };
@@ -92,6 +94,22 @@ enum cleave_status cleave__runtime_spawn(struct cleave_runtime *runtime,
                                          const struct cleave_actor_ops *ops, const void *argument,
                                          const struct cleave_spawn_options *options, uint32_t *out,
                                          struct cleave_error *error);
+/* Stands for an actor of another process, which takes the next number; on `nats` alone. A `group`
+ * is whoever of it takes a message: actors join with cleave__runtime_join, and only requests with a
+ * timeout should go there, for nothing keeps their order. */
+enum cleave_status cleave__runtime_remote(struct cleave_runtime *runtime, const char *name,
+                                          uint32_t *out, struct cleave_error *error);
+enum cleave_status cleave__runtime_group(struct cleave_runtime *runtime, const char *name,
+                                         uint32_t *out, struct cleave_error *error);
+enum cleave_status cleave__runtime_join(struct cleave_runtime *runtime, uint32_t actor,
+                                        uint32_t group, struct cleave_error *error);
+/* Stands for a JetStream stream of the subjects PREFIX.l.NAME.> : a request to it (body: u8 length,
+ * a message id; u8 length, the subject's last part; the content) is a message there, once whatever
+ * its id has been there before in the stream's window, and answered when it is acknowledged (kind
+ * CLEAVE_LOGGED, body: u64 sequence number, u8 1 if the id was known). */
+enum { CLEAVE_LOGGED = 0x6c67 };
+enum cleave_status cleave__runtime_log(struct cleave_runtime *runtime, const char *name,
+                                       uint32_t *out, struct cleave_error *error);
 /* A message from outside (sender 0). Not while it runs. When the mailbox is full, it waits outside
  * in order. */
 enum cleave_status cleave__runtime_post(struct cleave_runtime *runtime, uint32_t receiver,
