@@ -55,7 +55,7 @@ static inline bool cleave__move_message(const struct cleave_message *message)
     return message->tag >> 56 == CLEAVE__MOVE_TAG >> 56;
 }
 
-/* What has pieces. All required but `keep`. */
+/* What has pieces. All required but `keep` and `took`. */
 struct cleave__move_ops {
     /* The content of a piece. */
     void (*write)(void *holder, uint64_t piece, struct cleave_writer *writer);
@@ -70,6 +70,10 @@ struct cleave__move_ops {
     bool (*busy)(void *holder, uint64_t piece);
     /* Saves everything, cleave__move_end_write included, if the run has crashes. */
     void (*save)(void *holder, struct cleave_context *context);
+    /* Optional, in place of saving everything: this piece was taken. What was kept is read back
+     * with cleave__move_end_note for each piece behind what _write wrote; the first piece of a
+     * move (of another `in_number`) changes more than that, and must be kept with everything. */
+    void (*took)(void *holder, struct cleave_context *context, uint64_t piece);
 };
 
 enum cleave__move_phase {
@@ -123,6 +127,8 @@ void cleave__move_settle(struct cleave__move_end *end, struct cleave_context *co
 /* What must outlive a crash; _read into an end that is all zeroes but for its first three. */
 void cleave__move_end_write(const struct cleave__move_end *end, struct cleave_writer *writer);
 bool cleave__move_end_read(struct cleave__move_end *end, struct cleave_reader *reader);
+/* After _read: this piece had come too, since. False: memory is out. */
+bool cleave__move_end_note(struct cleave__move_end *end, uint64_t piece);
 /* After a restart: goes on with what was read. */
 void cleave__move_end_resume(struct cleave__move_end *end, struct cleave_context *context);
 

@@ -67,8 +67,10 @@ static void start(void *self, struct cleave_context *context, const uint8_t *sav
     e->life = cleave__random_next(cleave__context_random(context)) | 1; /* not 0 */
     if (!saved)
         return;
-    if (!cleave__evaluator_load(e, saved, length)) {
-        cleave__stream_no_memory(context);
+    struct cleave_error error;
+    enum cleave_status status = cleave__evaluator_load(e, saved, length, &error);
+    if (status) {
+        cleave__context_fail(context, status, "%s", error.message);
         return;
     }
     cleave__move_end_resume(&e->end, context);

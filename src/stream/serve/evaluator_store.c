@@ -28,6 +28,20 @@ void cleave__record_write(const struct cleave__record *record, struct cleave_wri
     cleave__query_write(&record->query, writer);
 }
 
+bool cleave__record_covered(const struct cleave__record *record)
+{
+    const struct cleave__query *query = &record->query;
+    if (!query->term_count)
+        return record->cover == CLEAVE__ANY_TERM;
+    if (query->predicate == CLEAVE__OVERLAPS)
+        return record->cover == CLEAVE__NO_TERM;
+    for (uint32_t i = 0; i < query->term_count; i++) {
+        if (query->terms[i] == record->cover)
+            return true;
+    }
+    return false;
+}
+
 bool cleave__evaluator_count_cover(struct cleave__evaluator *e, const struct cleave__query *query,
                                    uint32_t cover, bool more)
 {
@@ -69,8 +83,7 @@ void cleave__evaluator_remove(struct cleave__evaluator *e, uint32_t slot)
     *held = (struct cleave__held_query){0};
 }
 
-bool cleave__evaluator_store(struct cleave__evaluator *e, struct cleave_context *context,
-                             const struct cleave__record *record)
+bool cleave__evaluator_store(struct cleave__evaluator *e, const struct cleave__record *record)
 {
     const struct cleave__query *query = &record->query;
     const uint64_t *gone = cleave__map_find(&e->removed, query->id);
@@ -87,10 +100,8 @@ bool cleave__evaluator_store(struct cleave__evaluator *e, struct cleave_context 
         place ? e->ops->add(e->matcher, query, &slot, &error) : CLEAVE_NO_MEMORY;
     bool room = !status && CLEAVE_RESERVE(&e->held, (size_t)slot + 1) &&
                 cleave__evaluator_count_cover(e, query, record->cover, true);
-    if (!room) {
-        cleave__stream_no_memory(context);
+    if (!room)
         return false;
-    }
     *place = slot;
     while (e->held.count <= slot)
         e->held.data[e->held.count++] = (struct cleave__held_query){0};
@@ -100,8 +111,7 @@ bool cleave__evaluator_store(struct cleave__evaluator *e, struct cleave_context 
     return true;
 }
 
-static bool remove_query(struct cleave__evaluator *e, struct cleave_context *context,
-                         const struct cleave__record *record)
+bool cleave__evaluator_forget(struct cleave__evaluator *e, const struct cleave__record *record)
 {
     uint32_t slot = slot_of(e, record->query.id);
     if (slot != UINT32_MAX && e->held.data[slot].version < record->version)
@@ -109,10 +119,8 @@ static bool remove_query(struct cleave__evaluator *e, struct cleave_context *con
     if (!e->seat->world->durable)
         return true;
     uint64_t *version = cleave__map_put(&e->removed, record->query.id);
-    if (!version) {
-        cleave__stream_no_memory(context);
+    if (!version)
         return false;
-    }
     *version = record->version > *version ? record->version : *version;
     return true;
 }
@@ -199,6 +207,7 @@ void cleave__evaluator_answered(struct cleave__evaluator *e, struct cleave_conte
 struct changes {
     struct cleave_writer on;   /* records for the target, which answers for them now */
     struct cleave_writer copy; /* records that the target must know of, too */
+    struct cleave_writer kept; /* records that took effect here */
     CLEAVE_VECTOR(uint32_t) keep;
     bool astray;
     bool copies_removal; /* which is answered once the target has it: it may have got the query with
@@ -264,15 +273,17 @@ static bool change(struct cleave__evaluator *e, struct cleave_context *context,
     if (copy)
         cleave__record_write(record, &changes->copy);
     changes->copies_removal |= copy && record->op == CLEAVE__REMOVE;
-    if (record->op == CLEAVE__REMOVE)
-        return remove_query(e, context, record);
-    if (!here)
+    if (record->op == CLEAVE__STORE && !here)
         return true;
-    if (late && !keep_cover(changes, record)) {
+    if (e->seat->world->durable)
+        cleave__record_write(record, &changes->kept);
+    bool stores = record->op == CLEAVE__STORE;
+    if ((stores && late && !keep_cover(changes, record)) ||
+        !(stores ? cleave__evaluator_store(e, record) : cleave__evaluator_forget(e, record))) {
         cleave__stream_no_memory(context);
         return false;
     }
-    return cleave__evaluator_store(e, context, record);
+    return true;
 }
 
 static void send_keep(struct cleave__evaluator *e, struct cleave_context *context,
@@ -378,6 +389,9 @@ void cleave__evaluator_changes(struct cleave__evaluator *e, struct cleave_contex
             else
                 cleave__stream_corrupt(context, "a query that makes no sense");
             fine = false;
+        } else if (record.op == CLEAVE__STORE && !cleave__record_covered(&record)) {
+            cleave__stream_corrupt(context, "a query with a cover that is not its own");
+            fine = false;
         } else {
             fine = change(e, context, &record, late, copied, &changes);
             stored++;
@@ -385,7 +399,7 @@ void cleave__evaluator_changes(struct cleave__evaluator *e, struct cleave_contex
     }
     cleave__context_spend(context, stored * e->seat->world->streaming->service.store_query_ns);
     if (fine && e->seat->world->durable)
-        cleave__evaluator_save(e, context);
+        cleave__evaluator_keep_changes(e, context, &changes.kept);
     if (fine && changes.astray && !e->seat->world->durable)
         cleave__stream_corrupt(context, "a query came to an evaluator without its cells");
     else if (fine && changes.astray)
@@ -394,5 +408,6 @@ void cleave__evaluator_changes(struct cleave__evaluator *e, struct cleave_contex
         settle(e, context, &changes, message->promise);
     free(changes.on.data);
     free(changes.copy.data);
+    free(changes.kept.data);
     CLEAVE_VECTOR_FREE(&changes.keep);
 }
