@@ -49,7 +49,27 @@ static void put_terms(const struct cleave__evaluator *e, struct cleave_writer *w
     }
 }
 
-static void put_removed(const struct cleave__evaluator *e, struct cleave_writer *writer)
+/* What late copies there are of changes that are settled is known by their versions alone. */
+static void prune_removed(struct cleave__evaluator *e)
+{
+    struct cleave__map kept = {0};
+    size_t at = 0;
+    uint64_t id, version;
+    while (cleave__map_next(&e->removed, &at, &id, &version)) {
+        if (version < e->settled)
+            continue;
+        uint64_t *place = cleave__map_put(&kept, id);
+        if (!place) { /* another time */
+            cleave__map_free(&kept);
+            return;
+        }
+        *place = version;
+    }
+    cleave__map_free(&e->removed);
+    e->removed = kept;
+}
+
+void cleave__evaluator_put_removed(const struct cleave__evaluator *e, struct cleave_writer *writer)
 {
     size_t at = 0;
     uint64_t id, version;
@@ -66,8 +86,11 @@ void cleave__evaluator_write(const struct cleave__evaluator *e, struct cleave_wr
     cleave__put64(w, 0);
     put_cells(w, e->own);
     cleave__put32(w, e->epoch);
+    cleave__put32(w, e->shed_epoch);
+    cleave__put32(w, e->doubt_epoch);
+    cleave__put64(w, e->settled);
     put_terms(e, w);
-    put_removed(e, w);
+    cleave__evaluator_put_removed(e, w);
     cleave__put64(w, e->incoming_life);
     cleave__move_end_write(&e->end, w);
     for (uint32_t slot = 0; slot < e->ops->slots(e->matcher); slot++) {
@@ -85,6 +108,7 @@ void cleave__evaluator_write(const struct cleave__evaluator *e, struct cleave_wr
 void cleave__evaluator_save(struct cleave__evaluator *e, struct cleave_context *context)
 {
     struct cleave_writer w = {0};
+    prune_removed(e);
     cleave__evaluator_write(e, &w);
     if (w.failed)
         cleave__stream_no_memory(context);
@@ -186,13 +210,14 @@ static bool read_terms(struct cleave__evaluator *e, struct cleave_reader *r)
     return true;
 }
 
-static bool read_removed(struct cleave__evaluator *e, struct cleave_reader *r)
+bool cleave__evaluator_get_removed(struct cleave__evaluator *e, struct cleave_reader *r)
 {
     for (uint64_t left = cleave__get64(r); left && !r->failed; left--) {
-        uint64_t *version = cleave__map_put(&e->removed, cleave__get64(r));
-        if (!version)
+        uint64_t id = cleave__get64(r), version = cleave__get64(r);
+        uint64_t *place = cleave__map_put(&e->removed, id);
+        if (!place)
             return false;
-        *version = cleave__get64(r);
+        *place = version > *place ? version : *place;
     }
     return true;
 }
@@ -239,7 +264,10 @@ static bool read_all(struct cleave__evaluator *e, struct cleave_reader *r)
     if (cleave__cells_empty(e->own))
         e->own = CLEAVE__NO_CELLS;
     e->epoch = cleave__get32(r);
-    if (!read_terms(e, r) || !read_removed(e, r))
+    e->shed_epoch = cleave__get32(r);
+    e->doubt_epoch = cleave__get32(r);
+    e->settled = cleave__get64(r);
+    if (!read_terms(e, r) || !cleave__evaluator_get_removed(e, r))
         return false;
     e->incoming_life = cleave__get64(r);
     if (!cleave__move_end_read(&e->end, r))

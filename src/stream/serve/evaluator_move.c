@@ -89,6 +89,13 @@ static void write_piece(void *holder, uint64_t piece, struct cleave_writer *writ
     uint64_t cost = index ? 0 : cleave__aggregates_part(e->sums, e->own, moving).cost;
     cleave__put64(writer, e->life);
     cleave__put64(writer, cost); /* of all that moves, with the first cell */
+    if (e->seat->world->durable) {
+        cleave__put64(writer, e->settled);
+        if (index)
+            cleave__put64(writer, 0);
+        else
+            cleave__evaluator_put_removed(e, writer);
+    }
     for (uint32_t i = e->listed_at.data[index]; i < e->listed_at.data[index + 1]; i++) {
         struct cleave__held_query listed = e->listed.data[i];
         uint32_t slot = listed.cover;
@@ -119,6 +126,14 @@ bool cleave__evaluator_take(struct cleave__evaluator *e, struct cleave_reader *r
     cleave__evaluator_sweep(e, UINT32_MAX);
     e->incoming_life = life;
     e->incoming_cost = cost ? cost : e->incoming_cost;
+    if (e->seat->world->durable) {
+        uint64_t settled = cleave__get64(reader);
+        e->settled = settled > e->settled ? settled : e->settled;
+        if (!cleave__evaluator_get_removed(e, reader)) {
+            *no_memory = true;
+            return false;
+        }
+    }
     while (cleave__left(reader)) {
         struct cleave__record record;
         if (!cleave__record_read(reader, &e->arena, &record, no_memory) ||
