@@ -176,8 +176,8 @@ static void pass_on(struct cleave__evaluator *e, struct cleave_context *context,
         cleave__context_send(context, e->end.target, CLEAVE__STREAM_EVALUATE_ON, writer->data,
                              writer->count);
     else
-        cleave__context_send(context, cleave__sink_actor(e->seat->world), CLEAVE__STREAM_MATCHES,
-                             writer->data, writer->count);
+        cleave__context_send(context, cleave__sink_actor(e->seat->world, e->seat->index),
+                             CLEAVE__STREAM_MATCHES, writer->data, writer->count);
 }
 
 void cleave__evaluator_match(struct cleave__evaluator *e, struct cleave_context *context,

@@ -1,6 +1,7 @@
 /* What the actors of a stream have in common: who is who, and the messages.
  *
- * Actors are numbered in the order of spawning: evaluators, routers, sink, feeder, balancer. */
+ * Actors are numbered in the order of spawning: evaluators, routers, sinks, feeder,
+ * balancer. */
 #ifndef CLEAVE_STREAM_SERVE_WORLD_H
 #define CLEAVE_STREAM_SERVE_WORLD_H
 
@@ -29,17 +30,24 @@ static inline uint32_t cleave__router_actor(const struct cleave__stream_world *w
 {
     return 1 + world->streaming->evaluators + index;
 }
-static inline uint32_t cleave__sink_actor(const struct cleave__stream_world *world)
+/* One that all evaluators tell, or one for each. */
+static inline uint32_t cleave__sink_count(const struct cleave__stream_world *world)
 {
-    return cleave__router_actor(world, world->streaming->routers);
+    return world->streaming->sinks > 1 ? world->streaming->evaluators : 1;
+}
+static inline uint32_t cleave__sink_actor(const struct cleave__stream_world *world,
+                                          uint32_t evaluator)
+{
+    return cleave__router_actor(world, world->streaming->routers) +
+           (cleave__sink_count(world) > 1 ? evaluator : 0);
 }
 static inline uint32_t cleave__feeder_actor(const struct cleave__stream_world *world)
 {
-    return cleave__sink_actor(world) + 1;
+    return cleave__sink_actor(world, 0) + cleave__sink_count(world);
 }
 static inline uint32_t cleave__balancer_actor(const struct cleave__stream_world *world)
 {
-    return cleave__sink_actor(world) + 2;
+    return cleave__feeder_actor(world) + 1;
 }
 
 /* How many messages the feeder may be ahead of the oldest one that is not acknowledged, if things
