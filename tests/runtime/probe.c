@@ -47,7 +47,6 @@ enum { ALL = sizeof probe_transports / sizeof *probe_transports, ON_NATS = 2 };
 unsigned probe_transport_count = ALL - ON_NATS;
 
 static struct nats_server server;
-static const char *url = server.url;
 
 int probe_setup(void **state)
 {
@@ -67,18 +66,11 @@ int probe_teardown(void **state)
 
 void probe_options(const struct probe_transport *transport, struct cleave_runtime_options *options)
 {
-    static char prefix[40];
-    static unsigned worlds;
     options->transport = transport->ops;
     options->threads = transport->threads;
     options->checksums = transport->checksums;
-    if (transport->ops == &cleave__nats) {
-        snprintf(prefix, sizeof prefix, "probe.w%u", ++worlds); /* one world is open at a time */
-        options->nats.urls = &url;
-        options->nats.url_count = 1;
-        options->nats.prefix = prefix;
-        options->nats.loop = true;
-    }
+    if (transport->ops == &cleave__nats)
+        options->nats = nats_server_world(&server);
 }
 
 struct cleave_runtime *probe_runtime(const struct probe_transport *transport,

@@ -118,6 +118,17 @@ bool nats_server_start(struct nats_server *server)
     return false;
 }
 
+struct cleave_nats_options nats_server_world(struct nats_server *server)
+{
+    static char prefix[60];
+    static const char *url;
+    static unsigned worlds;
+    url = server->url;
+    snprintf(prefix, sizeof prefix, "test.w%d-%u", (int)getpid(), ++worlds);
+    return (struct cleave_nats_options){
+        .urls = &url, .url_count = 1, .prefix = prefix, .loop = true};
+}
+
 void nats_server_kill(struct nats_server *server)
 {
     if (server->pid <= 0)

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "runtime/nats/options.h"
+
 struct nats_server {
     pid_t pid; /* 0: not running */
     int port;  /* 0: a free one is found at the first start */
@@ -18,6 +20,9 @@ bool nats_server_installed(void);
 /* Starts it, with JetStream unless `extra` begins with "#bare"; the second time on the same port
  * and with the same data. False: it does not come up. */
 bool nats_server_start(struct nats_server *server);
+/* Options of a world of its own behind it, in which all messages go through it. Until the next
+ * call. */
+struct cleave_nats_options nats_server_world(struct nats_server *server);
 /* As kill -9 does. */
 void nats_server_kill(struct nats_server *server);
 /* And its folder is removed. */

@@ -291,6 +291,7 @@ enum cleave_status cleave__graph_serve(const struct cleave__graph *graph,
                                              .seed = serving->seed,
                                              .mailbox_most = serving->mailbox_most,
                                              .threads = serving->threads,
+                                             .nats = serving->nats,
                                              .sim = {.remote = serving->delay,
                                                      .faults = serving->faults,
                                                      .fault_count = serving->fault_count}};

@@ -228,6 +228,7 @@ enum cleave_status cleave__stream_serve(const struct cleave__streaming *streamin
     struct cleave_runtime_options options = {.transport = streaming->transport,
                                              .seed = streaming->seed,
                                              .threads = streaming->threads,
+                                             .nats = streaming->nats,
                                              .sim = {.remote = streaming->delay,
                                                      .faults = streaming->faults,
                                                      .fault_count = streaming->fault_count}};
