@@ -36,7 +36,8 @@ struct cleave__wire {
     struct cleave__bytes overflow; /* records of messages that found the mailbox full, from `at` */
     size_t overflow_at;
     uint32_t overflow_messages;
-    uint64_t lost; /* not yet in the statistics */
+    uint64_t lost;               /* not yet in the statistics */
+    struct cleave__saved *saved; /* of a durable actor (saved.h) */
     /* of whoever runs the actor */
     struct cleave__link *last; /* whose message was taken up last */
     CLEAVE_VECTOR(struct cleave__link *) dirty;
@@ -55,6 +56,7 @@ struct cleave__nats {
     const struct cleave_nats_options *options;
     struct cleave__dial dial;
     uint64_t life;
+    bool loops; /* messages between actors of this process go through the server */
 
     _Alignas(128) pthread_mutex_t lock;        /* what follows */
     CLEAVE_VECTOR(struct cleave__box *) boxes; /* by actor; NULL: gone */
@@ -100,9 +102,13 @@ static inline bool cleave__nats_is_here(const struct cleave__box *box)
 {
     return box->actor->sort == CLEAVE__ACTOR_HERE;
 }
+bool cleave__nats_save(struct cleave_context *context, bool anew, const void *bytes, size_t length);
 /* To the server; `here` as above. */
 void cleave__nats_publish(struct cleave__nats *nats, const char *subject, const void *bytes,
                           size_t size, bool here);
+/* The same for what was held back (saved.h). */
+void cleave__nats_publish_held(struct cleave__nats *nats, const struct cleave__box *to,
+                               uint8_t *bytes, size_t size);
 /* An envelope without frames, about this link. A probe (with `content`) or credit. */
 void cleave__nats_tell(struct cleave__wire *wire, struct cleave__link *link,
                        enum cleave__envelope_sort sort);

@@ -26,6 +26,12 @@ void cleave__envelope_write(const struct cleave__envelope *envelope, uint8_t *by
     cleave__store32(bytes + AT_CHECKSUM, checksum_of(bytes, size));
 }
 
+void cleave__envelope_renumber(uint8_t *bytes, size_t size, uint64_t number)
+{
+    cleave__store64(bytes + 48, number);
+    cleave__store32(bytes + AT_CHECKSUM, checksum_of(bytes, size));
+}
+
 enum cleave_status cleave__envelope_read(const uint8_t *bytes, size_t size,
                                          struct cleave__envelope *out, struct cleave_error *error)
 {

@@ -45,6 +45,8 @@ struct cleave__envelope {
 
 /* Writes the first CLEAVE__ENVELOPE_BYTES of `bytes`; the content, up to `size`, is there. */
 void cleave__envelope_write(const struct cleave__envelope *envelope, uint8_t *bytes, size_t size);
+/* Gives one that is written another number. */
+void cleave__envelope_renumber(uint8_t *bytes, size_t size, uint64_t number);
 /* CLEAVE_CORRUPT says what is wrong. `out` borrows `bytes`. */
 enum cleave_status cleave__envelope_read(const uint8_t *bytes, size_t size,
                                          struct cleave__envelope *out, struct cleave_error *error);
