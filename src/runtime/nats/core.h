@@ -92,6 +92,9 @@ struct cleave__nats {
 void cleave__nats_fail(struct cleave__nats *nats, enum cleave_status status, const char *format,
                        ...) CLEAVE_PRINTF(3, 4);
 
+/* The run ends: another process is this actor now. */
+void cleave__nats_superseded(struct cleave__nats *nats, const struct cleave__actor *actor);
+
 /* send.c */
 extern const struct cleave__crew_hooks cleave__nats_hooks;
 enum cleave__offer cleave__nats_offer(struct cleave_context *context,
@@ -116,6 +119,8 @@ void cleave__nats_tell(struct cleave__wire *wire, struct cleave__link *link,
 /* arrive.c */
 void cleave__nats_arrive(natsConnection *connection, natsSubscription *subscription,
                          natsMsg *message, void *ear);
+/* That this process is this actor, from its beginning on. */
+void cleave__nats_announce(struct cleave__nats *nats, const struct cleave__box *box);
 /* After a reconnection: a mark to oneself. */
 void cleave__nats_mark(struct cleave__nats *nats);
 /* Moves what waits before the mailbox into it; under the mailbox's lock. */

@@ -57,7 +57,8 @@ enum cleave_status cleave__envelope_read(const uint8_t *bytes, size_t size,
                                         .offset = cleave__load32(bytes + 60),
                                         .content = bytes + CLEAVE__ENVELOPE_BYTES,
                                         .length = size - CLEAVE__ENVELOPE_BYTES};
-    bool bare = envelope.sort == CLEAVE__ENVELOPE_CREDIT || envelope.sort == CLEAVE__ENVELOPE_MARK;
+    bool bare = envelope.sort == CLEAVE__ENVELOPE_CREDIT ||
+                envelope.sort == CLEAVE__ENVELOPE_MARK || envelope.sort == CLEAVE__ENVELOPE_BEGUN;
     if (bytes[3] == 0 || bytes[3] >= CLEAVE__ENVELOPE_SORTS ||
         envelope.flags & ~(uint32_t)CLEAVE__ENVELOPE_FLAGS || envelope.life == 0 ||
         (bare && envelope.length) ||

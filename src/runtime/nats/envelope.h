@@ -25,6 +25,7 @@ enum cleave__envelope_sort {
     CLEAVE__ENVELOPE_CREDIT, /* nothing but what the envelope says */
     CLEAVE__ENVELOPE_PROBE,  /* to be answered with credit; content: u64, last number sent */
     CLEAVE__ENVELOPE_MARK,   /* to oneself: what was sent before it has come, or is lost */
+    CLEAVE__ENVELOPE_BEGUN,  /* to oneself: an older process that is this actor ends */
     CLEAVE__ENVELOPE_SORTS
 };
 

@@ -27,6 +27,13 @@ void cleave__nats_fail(struct cleave__nats *nats, enum cleave_status status, con
 
 /* ---- what the library tells ---- */
 
+void cleave__nats_superseded(struct cleave__nats *nats, const struct cleave__actor *actor)
+{
+    cleave__nats_fail(nats, CLEAVE_CONFLICT,
+                      "%s: another process that began later is this actor now; this one stops",
+                      actor->name);
+}
+
 static void on_disconnected(natsConnection *connection, void *closure)
 {
     struct cleave__nats *nats = closure;
@@ -163,6 +170,11 @@ static enum cleave_status listen(struct cleave__nats *nats, struct cleave_error 
     natsStatus said = status ? NATS_OK : natsConnection_FlushTimeout(nats->dial.connection, 5000);
     if (said)
         status = cleave__dial_error(error, said, "subscribing at the NATS server");
+    /* An older process that still is one of these actors ends. */
+    for (size_t a = nats->heard_up_to ? nats->heard_up_to : 1; !status && a < count; a++) {
+        if (cleave__nats_is_here(nats->boxes.data[a]) && (a == 1 || !nats->heard_all))
+            cleave__nats_announce(nats, nats->boxes.data[a]);
+    }
     if (!status)
         nats->heard_up_to = (uint32_t)count;
     return status;

@@ -188,11 +188,8 @@ static bool is_full(const struct cleave__saved *saved)
 static void done(struct cleave__ask *ask, const struct cleave__ack *ack)
 {
     struct cleave__saved *saved = ask->context;
-    struct cleave__actor *actor = saved->wire->box->actor;
     if (ack->conflict) {
-        cleave__nats_fail(saved->nats, CLEAVE_CONFLICT,
-                          "%s: another process that began later is this actor now; this one stops",
-                          actor->name);
+        cleave__nats_superseded(saved->nats, saved->wire->box->actor);
         return;
     }
     pthread_mutex_lock(&saved->lock);
