@@ -87,7 +87,8 @@ static inline size_t cleave__query_arrays(const struct cleave__query *query)
 }
 
 /* Bytes, and back. What is read is checked (orders, finite numbers, known kinds); its arrays are in
- * `arena`, a note in the bytes that were read. False: the reader has failed, or memory is out (then *no_memory is true). */
+ * `arena`, a note in the bytes that were read. False: the reader has failed, or memory is out (then
+ * *no_memory is true). */
 void cleave__object_write(const struct cleave__object *object, struct cleave_writer *writer);
 bool cleave__object_read(struct cleave_reader *reader, struct cleave_arena *arena,
                          struct cleave__object *out, bool *no_memory);
