@@ -121,6 +121,9 @@ static enum cleave_status print_json(const struct arguments *a,
                   {"redelivered", r->redelivered}};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         json_object_set_new(root, counts[i].name, json_integer((json_int_t)counts[i].value));
+    char digest[20];
+    snprintf(digest, sizeof digest, "%016" PRIx64, r->digest);
+    json_object_set_new(root, "digest", json_string(digest));
     json_object_set_new(root, "objects_per_s", json_real(r->objects_per_s));
     json_object_set_new(root, "queries_per_s", json_real(r->queries_per_s));
     json_object_set_new(latency, "p50", json_real((double)r->p50_ns * 1e-6));
