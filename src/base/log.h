@@ -19,7 +19,7 @@
  * character but its newline.
  *
  * Thread rule: any thread, any time, but for _free. Cost: a level that is off one comparison; a
- * record some 2 us and the sink's time, under a lock. */
+ * record some 0.5 us and the sink's time, under a lock. */
 #ifndef CLEAVE_BASE_LOG_H
 #define CLEAVE_BASE_LOG_H
 

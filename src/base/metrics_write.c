@@ -122,6 +122,12 @@ enum cleave_status cleave__metrics_balance(struct cleave_metrics *metrics, const
     const char *at = equation;
     bool sound = true, memory = true;
     pthread_mutex_lock(&metrics->lock);
+    for (size_t b = 0; b < metrics->balances.count; b++) {
+        if (!strcmp(metrics->balances.data[b].equation, equation)) {
+            pthread_mutex_unlock(&metrics->lock);
+            return CLEAVE_OK;
+        }
+    }
     for (bool name = true; sound && memory; name = !name) {
         sound = next_word(&at, word, sizeof word);
         if (!sound)
