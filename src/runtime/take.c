@@ -131,6 +131,8 @@ void cleave__actor_take(struct cleave_context *context, const uint8_t *bytes, si
         return;
     }
     actor->ops->receive(actor->self, context, &message);
+    if (actor->watch)
+        cleave__watch_publish(actor->watch, &actor->stats);
 }
 
 void cleave__actor_lose(struct cleave_context *context, const uint8_t *bytes, size_t size)

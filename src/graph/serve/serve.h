@@ -19,6 +19,7 @@
 #define CLEAVE_GRAPH_SERVE_SERVE_H
 
 #include "base/histogram.h"
+#include "base/metrics.h"
 #include "cleave/progress.h"
 #include "graph/cache/cache.h"
 #include "graph/query/query.h"
@@ -60,6 +61,7 @@ struct cleave__serving {
     size_t fault_count;
     bool crashes;      /* some faults are crashes: shards and coordinators save what they have */
     uint64_t retry_ns; /* what is not answered by then is asked again; 0: never */
+    struct cleave_metrics *metrics; /* counts there while it runs; NULL: nowhere */
     const struct cleave_progress *progress;
 };
 

@@ -106,6 +106,8 @@ static void write_found(const struct cleave__evaluator *e, struct batch *batch)
         }
         if (m > first || e->seat->world->durable || (track && e->objects.data[i].id))
             write_object(e, &batch->found, &e->objects.data[i], first, m);
+        else
+            cleave__counter_add(e->seat->world->watch->unmatched, 1);
     }
 }
 

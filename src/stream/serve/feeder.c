@@ -147,6 +147,8 @@ static bool add_object(struct cleave__feeder *f)
     }
     cleave__object_write(object, &f->body);
     f->objects++;
+    cleave__counter_add(f->seat->world->watch->accepted, 1);
+    cleave__gauge_add(f->seat->world->watch->under_way, 1);
     return CLEAVE_PUSH(&f->filling.which, object->number);
 }
 
@@ -159,6 +161,8 @@ static bool add_change(struct cleave__feeder *f)
     f->filling.objects = false;
     cleave__record_write(&record, &f->body);
     *(removed ? &f->removals : &f->queries) += 1;
+    cleave__counter_add(removed ? f->seat->world->watch->removals : f->seat->world->watch->queries,
+                        1);
     return cleave__map_put(&f->changing, record.query.id) &&
            CLEAVE_PUSH(&f->filling.which, record.query.id << 1 | removed);
 }
@@ -236,6 +240,10 @@ static void answered(struct cleave__feeder *f, struct cleave_context *context,
     for (size_t i = 0; !fed->objects && i < fed->which.count; i++)
         cleave__map_remove(&f->changing, fed->which.data[i] >> 1);
     *(fed->objects ? &f->last_object_ns : &f->last_query_ns) = now_ns;
+    if (fed->objects) {
+        cleave__counter_add(f->seat->world->watch->acknowledged, fed->which.count);
+        cleave__gauge_add(f->seat->world->watch->under_way, -(int64_t)fed->which.count);
+    }
     f->under_way[fed->router]--;
     f->in_all--;
     fed->used = false;

@@ -14,6 +14,7 @@ enum { BATCH = 256, WINDOW = 8, MAILBOX_MORE = 256 };
 /* Everything one run needs, to be freed together. */
 struct play {
     struct cleave__stream_world world;
+    struct cleave__stream_watch watch;
     struct cleave_runtime *runtime;
     struct cleave__stream_seat *seats; /* [evaluators + routers + 3] */
 };
@@ -223,11 +224,15 @@ enum cleave_status cleave__stream_serve(const struct cleave__streaming *streamin
     struct play play = {0};
     struct cleave__streamed streamed = {0};
     enum cleave_status status = settle(streaming, &play.world, error);
+    play.world.watch = &play.watch;
+    if (!status && streaming->metrics)
+        status = cleave__stream_watch_make(&play.watch, streaming, error);
     if (status)
         return status;
     struct cleave_runtime_options options = {.transport = streaming->transport,
                                              .seed = streaming->seed,
                                              .threads = streaming->threads,
+                                             .metrics = streaming->metrics,
                                              .sim = {.remote = streaming->delay,
                                                      .faults = streaming->faults,
                                                      .fault_count = streaming->fault_count}};

@@ -17,6 +17,7 @@
 #ifndef CLEAVE_STREAM_SERVE_H
 #define CLEAVE_STREAM_SERVE_H
 
+#include "base/metrics.h"
 #include "cleave/progress.h"
 #include "model/grid.h"
 #include "runtime/runtime.h"
@@ -79,7 +80,8 @@ struct cleave__streaming {
     struct cleave__streaming_service service;
     const struct cleave_fault *faults; /* sim; [fault_count]; those that lose need retry_ns */
     size_t fault_count;
-    uint64_t retry_ns; /* what is not answered by then is asked again; 0: never */
+    uint64_t retry_ns;              /* what is not answered by then is asked again; 0: never */
+    struct cleave_metrics *metrics; /* counts there while it runs; NULL: nowhere */
     const struct cleave_progress *progress;
 };
 

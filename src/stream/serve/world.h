@@ -8,10 +8,22 @@
 #include "runtime/actor.h"
 #include "stream/serve/serve.h"
 
+/* Counts for others to read while it runs: all NULL where nobody does. */
+struct cleave__stream_watch {
+    struct cleave_counter *accepted, *acknowledged; /* objects, by the feeder */
+    struct cleave_gauge *under_way;
+    struct cleave_counter *pruned;    /* by routers */
+    struct cleave_counter *unmatched; /* by evaluators; by the sink, where it is told of them */
+    struct cleave_counter *matched, *matches;  /* objects that a query has, pairs; by the sink */
+    struct cleave_timing *matching;            /* ns from the feeder to the sink, of an object */
+    struct cleave_counter *queries, *removals; /* by the feeder */
+};
+
 struct cleave__stream_world {
     const struct cleave__streaming *streaming;
     bool durable; /* there are faults: evaluators save, everything is asked again */
     uint32_t batch, window;
+    struct cleave__stream_watch *watch;
 };
 
 /* The argument of an actor: the how many-th of its kind. */
@@ -96,6 +108,11 @@ static inline struct cleave_reader cleave__body(const struct cleave_message *mes
 {
     return (struct cleave_reader){message->body, message->body + message->length, false};
 }
+
+/* watch.c */
+enum cleave_status cleave__stream_watch_make(struct cleave__stream_watch *watch,
+                                             const struct cleave__streaming *streaming,
+                                             struct cleave_error *error);
 
 /* words.c */
 void cleave__put_head(struct cleave_writer *writer, const struct cleave__objects_head *head);
