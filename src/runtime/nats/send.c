@@ -19,15 +19,12 @@ void cleave__nats_publish(struct cleave__nats *nats, const char *subject, const 
     natsStatus status = natsConnection_Publish(nats->connection, subject, bytes, (int)size);
     if (!status)
         return;
-    if (here) {
-        /* The mark after the next connection would count it as lost, but not if there is none. */
-        atomic_fetch_add(&nats->arrived, 1);
-        atomic_fetch_sub(&nats->crew.active, 1);
-    }
-    /* Full buffers while there is no connection: lost, as on the way. */
+    /* Without a connection, or as it breaks: lost, or sent by the next one. The mark then tells. */
     if (status == NATS_NO_MEMORY)
         cleave__runtime_no_memory(nats->crew.runtime);
-    else if (status != NATS_INSUFFICIENT_BUFFER && status != NATS_CONNECTION_DISCONNECTED)
+    else if (status != NATS_INSUFFICIENT_BUFFER && status != NATS_CONNECTION_DISCONNECTED &&
+             status != NATS_IO_ERROR && status != NATS_TIMEOUT && status != NATS_SSL_ERROR &&
+             status != NATS_STALE_CONNECTION && status != NATS_CONNECTION_CLOSED)
         cleave__nats_fail(nats, CLEAVE_IO, "cannot send to the NATS server: %s",
                           natsStatus_GetText(status));
 }
@@ -255,4 +252,11 @@ static void flush(struct cleave__worker *worker, struct cleave__box *box)
     wire->touched.count = 0;
 }
 
-const struct cleave__crew_hooks cleave__nats_hooks = {taken, flush, cleave__nats_refill};
+/* Whoever waits for credit has messages to send and maybe to take. */
+static bool expects(struct cleave__crew *crew)
+{
+    struct cleave__nats *nats = (struct cleave__nats *)crew;
+    return atomic_load(&nats->waiting) > 0;
+}
+
+const struct cleave__crew_hooks cleave__nats_hooks = {taken, flush, cleave__nats_refill, expects};
