@@ -85,6 +85,16 @@ struct cleave__streaming {
     size_t fault_count;
     uint64_t retry_ns;              /* what is not answered by then is asked again; 0: never */
     struct cleave_metrics *metrics; /* counts there while it runs; NULL: nowhere */
+    /* Each actor in a process of its own (stream/net): every evaluator has a sink, which is told
+     * objects' notes too; several feeders come and go, and end their runs themselves. */
+    bool apart;
+    uint32_t feeders;       /* 0: 1 */
+    uint64_t first_version; /* versions of a feeder's changes are above it */
+    bool others;            /* feeders that began earlier may have changes under way */
+    /* Optional: the balancer's map, when cells have moved and when it begins. */
+    enum cleave_status (*moved)(void *context, const struct cleave__cells *cells,
+                                struct cleave_error *error);
+    void *moved_context;
     const struct cleave_progress *progress;
 };
 
