@@ -220,6 +220,7 @@ static bool flush(struct cleave__feeder *f, struct cleave_context *context)
     if (world->durable) {
         fed->body = malloc(f->body.count);
         if (!fed->body) {
+            f->filling = (struct cleave__fed){0}; /* it is in `fed` */
             cleave__stream_no_memory(context);
             return false;
         }
