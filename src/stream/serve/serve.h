@@ -73,6 +73,10 @@ struct cleave__streaming {
     uint32_t operations_most; /* 0: no bound */
     uint32_t batch;           /* objects, or changes, in a message of the feeder; 0: 256 */
     uint32_t window;          /* messages under way to a router; 0: 8 */
+    /* 0 or 1: one sink. As many as evaluators: each has its own, which knows nothing of the others;
+     * with faults what several have of one object is sorted out after the run: the first to take it
+     * counts, whole. Not to track with. */
+    uint32_t sinks;
     const struct cleave__feed_ops *feed_ops;
     void *feed;
     bool keep_matches; /* for the check: 16 bytes each */

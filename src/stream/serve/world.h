@@ -42,18 +42,22 @@ static inline uint32_t cleave__router_actor(const struct cleave__stream_world *w
 {
     return 1 + world->streaming->evaluators + index;
 }
-/* Of an evaluator. */
+/* One that all evaluators tell, or one for each. */
+static inline uint32_t cleave__sink_count(const struct cleave__stream_world *world)
+{
+    return world->streaming->sinks > 1 || world->streaming->apart ? world->streaming->evaluators
+                                                                  : 1;
+}
 static inline uint32_t cleave__sink_actor(const struct cleave__stream_world *world,
                                           uint32_t evaluator)
 {
     return cleave__router_actor(world, world->streaming->routers) +
-           (world->streaming->apart ? evaluator : 0);
+           (cleave__sink_count(world) > 1 ? evaluator : 0);
 }
 static inline uint32_t cleave__feeder_actor(const struct cleave__stream_world *world,
                                             uint32_t index)
 {
-    return cleave__sink_actor(world, 0) +
-           (world->streaming->apart ? world->streaming->evaluators : 1) + index;
+    return cleave__sink_actor(world, 0) + cleave__sink_count(world) + index;
 }
 static inline uint32_t cleave__balancer_actor(const struct cleave__stream_world *world)
 {
