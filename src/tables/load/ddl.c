@@ -44,7 +44,7 @@ static const char *sqlite_type(const struct cleave__load_column *column)
     }
 }
 
-/* PostgreSQL's words for types of SQLite's that it does not know. */
+/* PostgreSQL's words for types that SQLite's users write and it does not know. */
 static const char *postgres_type(const char *type)
 {
     static const char *const words[][2] = {
@@ -61,21 +61,18 @@ static const char *postgres_type(const char *type)
     return type;
 }
 
-static void put_columns(struct cleave_words *w, const struct cleave__load *load,
-                        const struct cleave__load_target *target,
+static void put_columns(struct cleave_words *w, const struct cleave__load_target *target,
                         const struct cleave__load_table *table)
 {
-    bool from_sqlite = load->ops == &cleave__sqlite;
     for (uint32_t c = 0; c < table->column_count; c++) {
         const struct cleave__load_column *column = &table->columns[c];
         cleave__words_add(w, c ? ", " : "");
         cleave__words_name_part(w, column->name);
         cleave__words_add(w, " ");
         if (target->sqlite)
-            cleave__words_add(w, "%s", from_sqlite ? column->type_name : sqlite_type(column));
+            cleave__words_add(w, "%s", sqlite_type(column));
         else
-            cleave__words_type(w,
-                               from_sqlite ? postgres_type(column->type_name) : column->type_name);
+            cleave__words_type(w, postgres_type(column->type_name));
         if (column->generated && !target->sqlite)
             cleave__words_add(w, " GENERATED ALWAYS AS (%s) STORED", column->generated);
         if (column->fallback && !target->sqlite)
@@ -96,15 +93,14 @@ static void put_key(struct cleave_words *w, const char *what,
     cleave__words_add(w, ")");
 }
 
-static void put_table(struct cleave_words *w, const struct cleave__load *load,
-                      const struct cleave__load_target *target,
+static void put_table(struct cleave_words *w, const struct cleave__load_target *target,
                       const struct cleave__load_table *table)
 {
     const struct cleave_table *source = table->source;
     cleave__words_add(w, "CREATE TABLE ");
     put_name(w, target, source->name);
     cleave__words_add(w, " (");
-    put_columns(w, load, target, table);
+    put_columns(w, target, table);
     if (source->primary.count)
         put_key(w, ", PRIMARY KEY", table, source->primary.count, source->primary.columns);
     for (uint32_t u = 0; u < source->unique_count; u++)
@@ -117,13 +113,12 @@ static void put_table(struct cleave_words *w, const struct cleave__load *load,
     cleave__words_add(w, ")");
 }
 
-static enum cleave_status put_schema(struct cleave_words *w, const struct cleave__load *load,
+static enum cleave_status put_schema(struct cleave_words *w,
                                      const struct cleave__load_target *target,
                                      const struct cleave__load_table *table,
                                      struct cleave__load_script *script, struct cleave_error *error)
 {
     const char *dot = strchr(table->source->name, '.');
-    (void)load;
     if (!dot)
         return CLEAVE_OK;
     if (target->sqlite)
@@ -164,10 +159,10 @@ enum cleave_status cleave__load_ddl_before(struct cleave__load *load,
     if (load->options->replace)
         status = put_drops(&words, load, target, script, error);
     for (uint32_t t = 0; !status && t < load->table_count; t++) {
-        status = put_schema(&words, load, target, &load->tables[t], script, error);
+        status = put_schema(&words, target, &load->tables[t], script, error);
         if (status)
             break;
-        put_table(&words, load, target, &load->tables[t]);
+        put_table(&words, target, &load->tables[t]);
         status = push(script, &words, error);
     }
     free(words.data);

@@ -88,7 +88,7 @@ static enum cleave_status for_sqlite(struct sender *s, const char *const *values
         const struct cleave__load_column *column = &s->table->columns[s->table->filled[c]];
         const char *value = values[c];
         s->lite[c] = value;
-        if (!value || s->load->ops == &cleave__sqlite)
+        if (!value)
             continue;
         if (column->type == CLEAVE_TYPE_BOOLEAN && (*value == 't' || *value == 'f')) {
             s->lite[c] = *value == 't' ? "1" : "0";

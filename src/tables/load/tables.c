@@ -56,13 +56,16 @@ static enum cleave_status match_columns(struct cleave__load *load, struct cleave
                      source->name, column->name, column->type_name, known->columns[at].type_name);
             return drifted(load, what, error);
         }
+        /* SQLite tells less of types than the lookup table does. */
+        const struct cleave_column *typed =
+            load->ops == &cleave__sqlite ? &known->columns[at] : column;
         table->columns[c] = (struct cleave__load_column){
             .name = column->name,
-            .type_name = column->type_name,
-            .type = column->type,
+            .type_name = typed->type_name,
+            .type = typed->type,
             .lookup_column = at,
             .not_null = column->not_null,
-            .exact = column->type == CLEAVE_TYPE_NUMBER && !is_float(column->type_name)};
+            .exact = typed->type == CLEAVE_TYPE_NUMBER && !is_float(typed->type_name)};
     }
     return CLEAVE_OK;
 }
