@@ -1,4 +1,4 @@
-/* Replay on SQLite: the three benchmarks under the seven schemes, each answer the unsharded one's,
+/* Replay on SQLite, or PostgreSQL: the three benchmarks under the seven schemes, each answer the unsharded one's,
  * as many distributed transactions as are counted, every row where it belongs at the end. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,6 +11,10 @@
 #include "tables/replay/audit.h"
 #include "tables/replay/fill.h"
 #include "world.h"
+
+enum { SKIPPED = 77 };
+
+static struct replay_world world; /* of the group */
 
 static void ok(enum cleave_status status, const struct cleave_error *error)
 {
@@ -54,10 +58,9 @@ static void replay_benchmark(const char *benchmark, const struct cleave_benchmar
         struct cleave_steer steer = CLEAVE_STEER_DEFAULTS;
         struct cleave_comparison comparison;
         struct cleave_generator *generator;
-        struct replay_world world;
         struct cleave_replay_result result;
         struct cleave_audit audit;
-        world_sqlite(&world, 3);
+        world_empty(&world);
         ok(cleave__compare(kase, &scheme, 1, 3, 1, &steer, NULL, &comparison, &error), &error);
         const struct cleave_lookup *lookup = comparison.results[0].lookup;
         ok(cleave__generator_new(benchmark, options, option_count, 7, &generator, &error), &error);
@@ -84,7 +87,6 @@ static void replay_benchmark(const char *benchmark, const struct cleave_benchmar
         cleave__replay_result_free(&result);
         cleave__generator_free(generator);
         cleave__comparison_free(&comparison);
-        world_remove(&world);
     }
     cleave__case_free(kase);
 }
@@ -111,12 +113,21 @@ static void epinions(void **state)
     replay_benchmark("epinions", options, 2, 200);
 }
 
-int main(void)
+/* With an argument: on PostgreSQL. */
+int main(int argc, char **argv)
 {
+    (void)argv;
+    if (argc < 2)
+        world_sqlite(&world, 3);
+    else if (!world_postgres(&world, 3))
+        return SKIPPED;
+
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tpcc),
         cmocka_unit_test(tatp),
         cmocka_unit_test(epinions),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failures = cmocka_run_group_tests(tests, NULL, NULL);
+    world_remove(&world);
+    return failures;
 }

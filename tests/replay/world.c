@@ -32,7 +32,29 @@ void world_sqlite(struct replay_world *world, uint32_t shards)
     world->reference = world->texts[shards];
 }
 
-void world_remove(struct replay_world *world)
+bool world_postgres(struct replay_world *world, uint32_t shards)
+{
+    struct cleave_error error;
+    *world = (struct replay_world){.shards = shards};
+    snprintf(world->folder, sizeof world->folder, "/tmp/cleave-replay-XXXXXX");
+    if (!mkdtemp(world->folder))
+        abort();
+    struct cleave_cluster_options options = {.folder = world->folder, .postgres = shards + 1};
+    enum cleave_status status = cleave__cluster_up(&options, &world->cluster, &error);
+    if (status) {
+        fprintf(stderr, "%s\n", error.message);
+        rmdir(world->folder);
+        if (status != CLEAVE_NOT_FOUND)
+            abort();
+        return false;
+    }
+    for (uint32_t s = 0; s < shards; s++)
+        world->urls[s] = cleave__cluster_server(world->cluster, s)->url;
+    world->reference = cleave__cluster_server(world->cluster, shards)->url;
+    return true;
+}
+
+static void remove_files(const struct replay_world *world)
 {
     static const char *const tails[] = {"", "-wal", "-shm", "-journal"};
     for (uint32_t s = 0; s <= world->shards; s++) {
@@ -42,6 +64,28 @@ void world_remove(struct replay_world *world)
             unlink(path);
         }
     }
+}
+
+void world_empty(struct replay_world *world)
+{
+    if (!world->cluster) {
+        remove_files(world);
+        return;
+    }
+    for (uint32_t s = 0; s <= world->shards; s++)
+        world_run(s < world->shards ? world->urls[s] : world->reference,
+                  "DROP SCHEMA public CASCADE; CREATE SCHEMA public");
+}
+
+void world_remove(struct replay_world *world)
+{
+    struct cleave_error error;
+    if (world->cluster) {
+        must(cleave__cluster_down(world->cluster, &error), &error);
+        cleave__cluster_free(world->cluster);
+        return;
+    }
+    remove_files(world);
     rmdir(world->folder);
 }
 

@@ -2,6 +2,7 @@
 #ifndef CLEAVE_TESTS_REPLAY_WORLD_H
 #define CLEAVE_TESTS_REPLAY_WORLD_H
 
+#include "cluster/cluster.h"
 #include "tables/compare/compare.h"
 #include "tables/replay/replay.h"
 
@@ -13,11 +14,17 @@ struct replay_world {
     char texts[WORLD_SHARDS_MAX + 1][300];
     const char *urls[WORLD_SHARDS_MAX];
     const char *reference;
+    struct cleave_cluster *cluster; /* NULL: SQLite */
 };
 
 /* SQLite files in a new folder. */
 void world_sqlite(struct replay_world *world, uint32_t shards);
-/* Removes the files. */
+/* PostgreSQL servers, one a shard and one for the reference. False: there is no PostgreSQL here,
+ * which was said. */
+bool world_postgres(struct replay_world *world, uint32_t shards);
+/* Every table is gone. */
+void world_empty(struct replay_world *world);
+/* Removes the files, ends the servers. */
 void world_remove(struct replay_world *world);
 /* Statements with semicolons between, in one transaction. */
 void world_run(const char *url, const char *statements);
