@@ -152,11 +152,16 @@ enum cleave_status cleave__replay(const struct cleave_replay_options *options,
     run.seats = calloc(run.world.clients, sizeof *run.seats);
     if (!run.seats)
         return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for clients");
-    status = cleave__recover(&run.world, false, &before, error);
-    if (!status) {
-        run.world.base_id = before.last_id + 1;
-        status = play(&run, options, &result, error);
+    /* At the beginning a shard that is not there is more likely a wrong URL than a crash. */
+    struct cleave__replay_world now = run.world;
+    now.patience_ns = 0;
+    status = cleave__recover(&now, false, &before, error);
+    if (status) {
+        free(run.seats);
+        return status;
     }
+    run.world.base_id = before.last_id + 1;
+    status = play(&run, options, &result, error);
     cleave__runtime_free(run.runtime);
     free(run.seats);
     /* Whatever became of the run, nothing of it stays behind, if the shards are there. */
