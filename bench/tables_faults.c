@@ -3,13 +3,14 @@
  * nothing prepared and no lock kept.
  *
  *     bench/tables_faults [KILLS [SEED]]        ends with 1 if anything is wrong
- *     bench/tables_faults --planted             of a build that commits before it decides: ends with
- *                                               0 once that was found
+ *     bench/tables_faults --planted             of a build that commits before it decides: ends
+ * with 0 once that was found
  *
  * Transfers between accounts (two rows changed, two told, often on two shards) and TPC-C Payments
  * go through cleave__replay in a process of their own, on three PostgreSQL servers. What must hold
- * is computed from the rows alone: every transfer has both its rows or none, an account has what its
- * rows sum up to, and the Payments' sums by warehouse, district, customer and history are one. */
+ * is computed from the rows alone: every transfer has both its rows or none, an account has what
+ * its rows sum up to, and the Payments' sums by warehouse, district, customer and history are one.
+ */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -63,10 +64,8 @@ static void must(enum cleave_status status, const struct cleave_error *error)
         die(error);
 }
 
-static const struct cleave_benchmark_option tpcc[] = {{"warehouses", "6"},
-                                                      {"items", "20"},
-                                                      {"customers-per-district", "10"},
-                                                      {"mix", "0/100/0/0/0"}};
+static const struct cleave_benchmark_option tpcc[] = {
+    {"warehouses", "6"}, {"items", "20"}, {"customers-per-district", "10"}, {"mix", "0/100/0/0/0"}};
 
 /* ---- asking the shards ---- */
 
@@ -142,8 +141,8 @@ static void place(struct faults *faults, const char *ddl)
         .schema = faults->schema, .shards = SHARDS, .map_count = 1, .arena = &faults->arena};
     faults->layout.maps = cleave__arena_zalloc(&faults->arena, sizeof *faults->layout.maps);
     faults->layout.maps[0].otherwise = CLEAVE_MAP_ROUND_ROBIN;
-    faults->layout.tables = cleave__arena_zalloc(
-        &faults->arena, faults->schema->table_count * sizeof *faults->layout.tables);
+    faults->layout.tables = cleave__arena_zalloc(&faults->arena, faults->schema->table_count *
+                                                                     sizeof *faults->layout.tables);
     for (uint32_t t = 0; t < faults->schema->table_count; t++) {
         const struct cleave_table *table = &faults->schema->tables[t];
         uint32_t history = cleave__schema_column(table, "h_w_id", 6);
@@ -228,8 +227,8 @@ static enum cleave_status next(void *context, struct cleave_trace_transaction *o
              "INSERT INTO transfer (account, t_id, amount) VALUES (%u, %" PRIu64 ", %u)", to, id,
              amount);
     for (uint32_t s = 0; s < 4; s++)
-        c->statements[s] = (struct cleave_trace_statement){.text = c->texts[s],
-                                                           .length = strlen(c->texts[s])};
+        c->statements[s] =
+            (struct cleave_trace_statement){.text = c->texts[s], .length = strlen(c->texts[s])};
     c->ids[c->made++] = id;
     *out = (struct cleave_trace_transaction){
         .session = "1", .statements = c->statements, .statement_count = 4};
@@ -356,9 +355,9 @@ static bool check(struct faults *faults, const struct cells *acknowledged, int64
                                     "pg_backend_pid()");
     int64_t prepared = ask_sum(faults, "SELECT count(*) FROM pg_prepared_xacts");
     int64_t money = ask_sum(faults, "SELECT sum(balance)::bigint FROM account");
-    int64_t apart = ask_sum(
-        faults, "SELECT count(*) FROM account a WHERE balance <> 1000 + coalesce((SELECT "
-                "sum(amount) FROM transfer t WHERE t.account = a.a_id), 0)");
+    int64_t apart =
+        ask_sum(faults, "SELECT count(*) FROM account a WHERE balance <> 1000 + coalesce((SELECT "
+                        "sum(amount) FROM transfer t WHERE t.account = a.a_id), 0)");
     if (prepared)
         return wrong("transactions that wait", prepared, 0);
     if (locks)
@@ -368,8 +367,7 @@ static bool check(struct faults *faults, const struct cells *acknowledged, int64
     if (apart)
         return wrong("accounts that are not what their transfers sum up to", apart, 0);
     return check_pairs(faults, acknowledged) &&
-           check_payments(faults, payments_before + payments,
-                          payments_before + TRANSACTIONS);
+           check_payments(faults, payments_before + payments, payments_before + TRANSACTIONS);
 }
 
 static struct cells read_acknowledged(const char *path)
@@ -450,8 +448,7 @@ static bool kill_once(struct faults *faults)
         right = wrong("acknowledged", (int64_t)list.count, TRANSACTIONS);
     must(cleave__recover(&world, false, &recovery, &error), &error);
     faults->in_doubt += recovery.committed + recovery.rolled_back;
-    right = right && await_quiet(faults) &&
-            check(faults, &list, (int64_t)faults->payments);
+    right = right && await_quiet(faults) && check(faults, &list, (int64_t)faults->payments);
     faults->next_transfer += TRANSACTIONS;
     unlink(path);
     free(list.data);

@@ -114,8 +114,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
         a->fill = true;
         return 0;
     case KEY_CONNECTIONS:
-        a->replay.clients =
-            (uint32_t)cleave__option_integer(state, "--connections", value, 1, 256);
+        a->replay.clients = (uint32_t)cleave__option_integer(state, "--connections", value, 1, 256);
         return 0;
     case KEY_RATE:
         a->replay.rate = cleave__option_real(state, "--rate", value, 1e-3, 1e9);
@@ -137,7 +136,8 @@ static error_t parse(int key, char *value, struct argp_state *state)
         if (a->lookup_path && a->scheme)
             argp_error(state, "--lookup and --scheme exclude each other");
         if (a->no_reference && a->replay.reference)
-            argp_error(state, "--no-verify and --unordered compare nothing: --reference has no use");
+            argp_error(state,
+                       "--no-verify and --unordered compare nothing: --reference has no use");
         if (!a->tables.source.benchmark && !a->shards.pattern && !a->shards.count)
             argp_error(state, "no shards: give --shards URL, or --benchmark to have some made");
         if (!a->tables.source.benchmark && a->fill)
@@ -209,8 +209,8 @@ static enum cleave_status place(struct setting *setting, struct cleave_error *er
     struct cleave_scheme_input input = {.schema = setting->kase->schema,
                                         .workload = &setting->kase->train,
                                         .profile = &setting->kase->profile,
-                                        .shards = a->shards.count ? a->shards.count
-                                                                  : a->tables.shards,
+                                        .shards =
+                                            a->shards.count ? a->shards.count : a->tables.shards,
                                         .seed = a->tables.common.seed,
                                         .steer = &a->tables.steer,
                                         .progress = &setting->terminal.progress};
@@ -405,16 +405,16 @@ static enum cleave_status print_json(const struct setting *setting,
         json_array_append_new(differences,
                               cleave__json_text(r->differences[d], strlen(r->differences[d])));
     json_object_set_new(root, "differences", differences);
-    bool verified = setting->a->replay.reference && cleave__replay_right(r) &&
-                    cleave__audit_right(audit);
+    bool verified =
+        setting->a->replay.reference && cleave__replay_right(r) && cleave__audit_right(audit);
     json_object_set_new(root, "verified", json_boolean(verified));
     if (setting->a->replay.reference)
-        json_object_set_new(
-            root, "audit",
-            json_pack("{s:I, s:I, s:I, s:I, s:I}", "tables", (json_int_t)audit->tables, "rows",
-                      (json_int_t)audit->rows, "misplaced", (json_int_t)audit->misplaced,
-                      "different", (json_int_t)audit->different, "prepared",
-                      (json_int_t)audit->prepared));
+        json_object_set_new(root, "audit",
+                            json_pack("{s:I, s:I, s:I, s:I, s:I}", "tables",
+                                      (json_int_t)audit->tables, "rows", (json_int_t)audit->rows,
+                                      "misplaced", (json_int_t)audit->misplaced, "different",
+                                      (json_int_t)audit->different, "prepared",
+                                      (json_int_t)audit->prepared));
     return cleave__json_write(root, stdout, error);
 }
 
@@ -489,8 +489,8 @@ int cleave__command_tables_replay(int argc, char **argv)
     if (!status)
         status = cleave__replay(&a.replay, &result, &error);
     if (!status && a.replay.reference)
-        status = cleave__replay_audit(setting.lookup, a.replay.urls, a.replay.reference, &audit,
-                                      &error);
+        status =
+            cleave__replay_audit(setting.lookup, a.replay.urls, a.replay.reference, &audit, &error);
     cleave__terminal_clear(&setting.terminal);
     bool right = !status && cleave__replay_right(&result) && cleave__audit_right(&audit);
     if (!status && a.tables.common.json)
@@ -583,17 +583,16 @@ int cleave__command_tables_recover(int argc, char **argv)
     enum cleave_status status = cleave__lookup_open(a.lookup_path, &lookup, &error);
     a.world.lookup = lookup;
     if (!status)
-        status = cleave__shard_urls(&a.shards, cleave__lookup_shards(lookup), &arena,
-                                    &a.world.urls, &error);
+        status = cleave__shard_urls(&a.shards, cleave__lookup_shards(lookup), &arena, &a.world.urls,
+                                    &error);
     if (!status)
         status = cleave__recover(&a.world, a.everyone, &recovery, &error);
     cleave__terminal_clear(&terminal);
     if (!status && a.common.json)
-        status = cleave__json_write(json_pack("{s:I, s:I, s:I}", "committed",
-                                              (json_int_t)recovery.committed, "rolled_back",
-                                              (json_int_t)recovery.rolled_back, "left_alone",
-                                              (json_int_t)recovery.foreign),
-                                    stdout, &error);
+        status = cleave__json_write(
+            json_pack("{s:I, s:I, s:I}", "committed", (json_int_t)recovery.committed, "rolled_back",
+                      (json_int_t)recovery.rolled_back, "left_alone", (json_int_t)recovery.foreign),
+            stdout, &error);
     else if (!status)
         printf("%" PRIu32 " parts committed, %" PRIu32 " rolled back, %" PRIu32
                " of others left alone\n",

@@ -1,7 +1,7 @@
 /* Random transactions over random layouts on SQLite: joins, aggregates, ORDER BY and LIMIT across
  * shards, changes of the columns that decide where rows live, rows with several homes in one
- * INSERT. Every answer is the unsharded database's, every row is where it belongs in the end, and as
- * many transactions were distributed as counting says. */
+ * INSERT. Every answer is the unsharded database's, every row is where it belongs in the end, and
+ * as many transactions were distributed as counting says. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -268,8 +268,8 @@ static bool answers(struct property_source *source, void *context)
     random_layout(source, &world, true);
     world_sqlite(&stores, world.layout.shards);
     assert_int_equal(cleave__lookup_build(&world.layout, &lookup, &error), 0);
-    struct world_list list = {list_texts, 1 + (uint32_t)property_draw(source, TRANSACTIONS), 0,
-                              {{0}}, {0}};
+    struct world_list list = {
+        list_texts, 1 + (uint32_t)property_draw(source, TRANSACTIONS), 0, {{0}}, {0}};
     for (uint32_t i = 0; i < list.count; i++) {
         struct text text = {texts[i], TEXT};
         list_texts[i] = texts[i];

@@ -281,8 +281,7 @@ static bool reads_copies_only(const struct work *work, uint32_t target)
         const struct cleave_access *access = &work->analyzed->accesses[a];
         if (access->write && access->table == target)
             continue;
-        if (access->write || access->table == target ||
-            !cleave__lookup_replicated(work->lookup, access->table))
+        if (access->write || !cleave__lookup_replicated(work->lookup, access->table))
             return false;
     }
     return true;
@@ -390,14 +389,17 @@ static enum cleave_status plan_change(const struct work *work)
         cleave__schema_table(&work->lookup->schema, shape->target, strlen(shape->target));
     if (target == CLEAVE_ABSENT || work->lookup->schema.tables[target].view)
         return refuse(work, "a change of a view on several shards");
+    if (shape->kind == CLEAVE__SHAPE_INSERT && !shape->values && shape->row_count == 0 &&
+        !cleave__lookup_replicated(work->lookup, target))
+        return refuse(work, "an INSERT of a query's rows on several shards");
     if (!reads_copies_only(work, target))
         return refuse(work, "a change on several shards that reads other rows of sharded tables");
     if (cleave__lookup_replicated(work->lookup, target))
         return as_it_is(work, &work->shards, true);
     bool twice = cleave__lookup_twice(work->lookup, target);
     if (shape->kind == CLEAVE__SHAPE_INSERT) {
-        if (!shape->values || shape->nested)
-            return refuse(work, "an INSERT of a query's rows on several shards");
+        if (shape->nested)
+            return refuse(work, "an INSERT with subqueries on several shards");
         if (shape->conflict)
             return refuse(work, "an INSERT with ON CONFLICT on several shards");
         return plan_rows(work, target);
