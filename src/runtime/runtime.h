@@ -35,6 +35,7 @@ struct cleave_transport_ops;
 
 extern const struct cleave_transport_ops cleave__sim;     /* virtual time, one thread */
 extern const struct cleave_transport_ops cleave__threads; /* real time, a few threads */
+extern const struct cleave_transport_ops cleave__nats;    /* that, and others through a server */
 
 /* A bug on purpose, so that the checks can be shown to see it (for tests). */
 enum cleave_plant {

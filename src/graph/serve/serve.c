@@ -293,6 +293,7 @@ enum cleave_status cleave__graph_serve(const struct cleave__graph *graph,
                                              .mailbox_most = serving->mailbox_most,
                                              .threads = serving->threads,
                                              .metrics = serving->metrics,
+                                             .nats = serving->nats,
                                              .sim = {.remote = serving->delay,
                                                      .faults = serving->faults,
                                                      .fault_count = serving->fault_count}};

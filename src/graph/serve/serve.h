@@ -31,7 +31,8 @@ enum cleave__serving_executor { CLEAVE__SERVE_DIRECT, CLEAVE__SERVE_BATCHED, CLE
 /* All pointers are borrowed. */
 struct cleave__serving {
     const struct cleave_transport_ops *transport;
-    uint32_t threads; /* of the threads transport */
+    uint32_t threads;                /* of the threads transport, and of nats */
+    struct cleave_nats_options nats; /* of that transport */
     uint64_t seed;
     uint32_t shards, coordinators, clients;
     uint32_t outstanding; /* queries that a client has under way */

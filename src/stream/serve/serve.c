@@ -233,6 +233,7 @@ enum cleave_status cleave__stream_serve(const struct cleave__streaming *streamin
                                              .seed = streaming->seed,
                                              .threads = streaming->threads,
                                              .metrics = streaming->metrics,
+                                             .nats = streaming->nats,
                                              .sim = {.remote = streaming->delay,
                                                      .faults = streaming->faults,
                                                      .fault_count = streaming->fault_count}};

@@ -55,7 +55,8 @@ struct cleave__streaming_service {
 /* All pointers are borrowed. */
 struct cleave__streaming {
     const struct cleave_transport_ops *transport;
-    uint32_t threads; /* of the threads transport */
+    uint32_t threads;                /* of the threads transport, and of nats */
+    struct cleave_nats_options nats; /* of that transport */
     uint64_t seed;
     const struct cleave__space *space;
     struct cleave__grid grid;
