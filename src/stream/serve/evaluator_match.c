@@ -203,6 +203,7 @@ void cleave__evaluator_match(struct cleave__evaluator *e, struct cleave_context 
             cleave__stream_corrupt(context, "an object came to an evaluator without its cell");
         fine = false;
     }
+    e->settled = batch.head.settled > e->settled ? batch.head.settled : e->settled;
     if (fine && match(e, context, &batch))
         pass_on(e, context, &batch);
     if (fine) {

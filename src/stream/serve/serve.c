@@ -93,9 +93,6 @@ static enum cleave_status spawn_all(struct play *play, struct cleave_error *erro
     if (!status)
         status = cleave__runtime_post(play->runtime, cleave__feeder_actor(&play->world),
                                       CLEAVE__STREAM_OVER, NULL, 0, error);
-    if (!status && streaming->balance != CLEAVE__BALANCE_STATIC)
-        status = cleave__runtime_post(play->runtime, cleave__balancer_actor(&play->world), 0, NULL,
-                                      0, error);
     return status;
 }
 
@@ -235,6 +232,7 @@ enum cleave_status cleave__stream_serve(const struct cleave__streaming *streamin
                                              .metrics = streaming->metrics,
                                              .nats = streaming->nats,
                                              .sim = {.remote = streaming->delay,
+                                                     .trace = streaming->trace,
                                                      .faults = streaming->faults,
                                                      .fault_count = streaming->fault_count}};
     play.seats = calloc((size_t)streaming->evaluators + streaming->routers + 3, sizeof *play.seats);

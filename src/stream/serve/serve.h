@@ -79,6 +79,8 @@ struct cleave__streaming {
     bool track; /* the sink works out who enters and leaves which query (stream/track). Of AGRID */
     struct cleave_distribution delay; /* sim: between machines */
     struct cleave__streaming_service service;
+    void (*trace)(void *context,
+                  const struct cleave_trace_event *event); /* sim: told every event */
     const struct cleave_fault *faults; /* sim; [fault_count]; those that lose need retry_ns */
     size_t fault_count;
     uint64_t retry_ns;              /* what is not answered by then is asked again; 0: never */
