@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "move/move.h"
+
 static void destroy(void *self)
 {
     struct cleave__graph_client *client = self;
@@ -51,8 +53,9 @@ static void send(struct cleave__graph_client *client, struct cleave_context *con
     uint64_t to = (number + client->tries[at]) % world->serving->coordinators;
     /* Longer than shards have for some answers in a row; and ever longer, so that queries which
      * take long are not asked again for ever. */
-    uint64_t wait_ns = world->serving->retry_ns * 16
-                       << (client->tries[at] < 8 ? client->tries[at] : 8);
+    uint32_t tries = client->tries[at] + 4;
+    uint64_t wait_ns = cleave__pause_ns(world->serving->retry_ns,
+                                        tries < CLEAVE__TRIES_MOST ? tries : CLEAVE__TRIES_MOST);
     cleave__context_request(context, cleave__coordinator_actor(world, (uint32_t)to),
                             CLEAVE__GRAPH_QUERY, writer->data, writer->count, wait_ns, at);
 }

@@ -192,12 +192,14 @@ static bool send(struct cleave__coordinator *c, struct cleave_context *context,
     if (writer->failed)
         return false;
     cleave__context_request(context, cleave__shard_actor(ask.shard), CLEAVE__GRAPH_READ,
-                            writer->data, writer->count, world->serving->retry_ns, tag);
+                            writer->data, writer->count,
+                            cleave__pause_ns(world->serving->retry_ns, ask.tries), tag);
     return true;
 }
 
 void cleave__coordinator_ask(struct cleave__coordinator *c, struct cleave_context *context,
-                             uint32_t search, uint32_t first, uint32_t count, bool owners)
+                             uint32_t search, uint32_t first, uint32_t count, bool owners,
+                             uint32_t tries)
 {
     const struct cleave__world *world = c->seat->world;
     const struct cleave__search *s = c->searches.data[search];
@@ -208,7 +210,7 @@ void cleave__coordinator_ask(struct cleave__coordinator *c, struct cleave_contex
         while (!single && end < all &&
                cleave__coordinator_shard(c, s, s->ask.data[end], owners) == shard)
             end++;
-        struct cleave__ask ask = {search, first, end - first, shard, owners, 0};
+        struct cleave__ask ask = {search, first, end - first, shard, owners, tries, 0};
         ok = c->under_way < world->window ? send(c, context, ask) : CLEAVE_PUSH(&c->queue, ask);
     }
     if (!ok)
@@ -220,7 +222,8 @@ static void send_waiting(struct cleave__coordinator *c, struct cleave_context *c
 {
     while (c->queue_first < c->queue.count && c->under_way < c->seat->world->window) {
         struct cleave__ask ask = c->queue.data[c->queue_first++];
-        cleave__coordinator_ask(c, context, ask.search, ask.first, ask.count, ask.owners);
+        cleave__coordinator_ask(c, context, ask.search, ask.first, ask.count, ask.owners,
+                                ask.tries);
     }
     if (c->queue_first == c->queue.count)
         c->queue_first = c->queue.count = 0;
@@ -247,7 +250,7 @@ static bool take_record(struct cleave__coordinator *c, struct cleave_context *co
     uint32_t degree = head ? cleave__load32(head + 4) : 0, user = head ? cleave__load32(head) : 0;
     uint32_t place = head ? place_of(s, ask, index, user) : UINT32_MAX;
     if (head && degree == CLEAVE__ELSEWHERE && place != UINT32_MAX) {
-        cleave__coordinator_ask(c, context, ask->search, place, 1, true);
+        cleave__coordinator_ask(c, context, ask->search, place, 1, true, ask->tries);
         return true;
     }
     if (head && !s->looking)
@@ -278,7 +281,8 @@ static void take_lists(struct cleave__coordinator *c, struct cleave_context *con
     if (message->sort == CLEAVE_TIMEOUT) {
         c->repeated++;
         cleave__counter_add(c->seat->world->watch->requested_again, 1);
-        cleave__coordinator_ask(c, context, ask.search, ask.first, ask.count, ask.owners);
+        cleave__coordinator_ask(c, context, ask.search, ask.first, ask.count, ask.owners,
+                                cleave__tries_more(ask.tries));
         return;
     }
     for (uint32_t i = 0; i < ask.count; i++) {

@@ -160,7 +160,7 @@ static bool send_wave(struct cleave__coordinator *c, struct cleave_context *cont
     s->ask.count = s->pending = wave;
     s->asked += wave;
     s->rounds++;
-    cleave__coordinator_ask(c, context, number, 0, wave, false);
+    cleave__coordinator_ask(c, context, number, 0, wave, false, 0);
     return true;
 }
 
