@@ -1,6 +1,15 @@
 /* What a query asks, as a coordinator of another process is told. Strangers' bytes: whatever they
  * are, what comes out is a query that the graph can be asked, or none. */
+#include <string.h>
+
 #include "graph/serve/world.h"
+
+enum cleave__serving_executor cleave__serving_executor_of(const char *name)
+{
+    return !strcmp(name, "direct")    ? CLEAVE__SERVE_DIRECT
+           : !strcmp(name, "batched") ? CLEAVE__SERVE_BATCHED
+                                      : CLEAVE__SERVE_EARLY;
+}
 
 enum {
     EXACTLY = 1,

@@ -28,6 +28,9 @@
 
 enum cleave__serving_executor { CLEAVE__SERVE_DIRECT, CLEAVE__SERVE_BATCHED, CLEAVE__SERVE_EARLY };
 
+/* By the name that graph/route has for it. */
+enum cleave__serving_executor cleave__serving_executor_of(const char *name);
+
 /* Which actors of a world are in this process. */
 enum cleave__graph_part {
     CLEAVE__PART_ALL,
