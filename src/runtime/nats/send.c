@@ -2,7 +2,7 @@
 #include <assert.h>
 #include <stdio.h>
 
-#include "runtime/nats/core.h"
+#include "runtime/nats/ask.h"
 
 static struct cleave__nats *nats_of(struct cleave_context *context)
 {
@@ -16,18 +16,15 @@ void cleave__nats_publish(struct cleave__nats *nats, const char *subject, const 
 {
     if (here)
         atomic_fetch_add(&nats->crew.active, 1);
-    natsStatus status = natsConnection_Publish(nats->connection, subject, bytes, (int)size);
+    natsStatus status = natsConnection_Publish(nats->dial.connection, subject, bytes, (int)size);
     if (!status)
         return;
-    if (here) {
-        /* The mark after the next connection would count it as lost, but not if there is none. */
-        atomic_fetch_add(&nats->arrived, 1);
-        atomic_fetch_sub(&nats->crew.active, 1);
-    }
-    /* Full buffers while there is no connection: lost, as on the way. */
+    /* Without a connection, or as it breaks: lost, or sent by the next one. The mark then tells. */
     if (status == NATS_NO_MEMORY)
         cleave__runtime_no_memory(nats->crew.runtime);
-    else if (status != NATS_INSUFFICIENT_BUFFER && status != NATS_CONNECTION_DISCONNECTED)
+    else if (status != NATS_INSUFFICIENT_BUFFER && status != NATS_CONNECTION_DISCONNECTED &&
+             status != NATS_IO_ERROR && status != NATS_TIMEOUT && status != NATS_SSL_ERROR &&
+             status != NATS_STALE_CONNECTION && status != NATS_CONNECTION_CLOSED)
         cleave__nats_fail(nats, CLEAVE_IO, "cannot send to the NATS server: %s",
                           natsStatus_GetText(status));
 }
@@ -92,7 +89,7 @@ void cleave__nats_tell(struct cleave__wire *wire, struct cleave__link *link,
 static void post_pieces(struct cleave__wire *wire, const struct cleave__box *to,
                         struct cleave__envelope *envelope, const uint8_t *frame, size_t size)
 {
-    size_t most = wire->nats->payload_most - CLEAVE__ENVELOPE_BYTES;
+    size_t most = wire->nats->dial.payload_most - CLEAVE__ENVELOPE_BYTES;
     uint64_t charged = envelope->charged;
     bool costs = !(frame[3] & CLEAVE_FRAME_REPLY);
     uint8_t *bytes = malloc(CLEAVE__ENVELOPE_BYTES + (size < most ? size : most));
@@ -119,7 +116,7 @@ static void post_batch(struct cleave__wire *wire, struct cleave__link *link)
     struct cleave__envelope envelope = describe(wire, link, CLEAVE__ENVELOPE_FRAMES, to);
     pthread_mutex_unlock(&wire->box->lock);
     size_t head = CLEAVE__ENVELOPE_BYTES + 4;
-    if (link->batch.count <= wire->nats->payload_most)
+    if (link->batch.count <= wire->nats->dial.payload_most)
         post(wire, to, &envelope, link->batch.data, link->batch.count);
     else /* one frame */
         post_pieces(wire, to, &envelope, link->batch.data + head, link->batch.count - head);
@@ -189,6 +186,14 @@ enum cleave__offer cleave__nats_offer(struct cleave_context *context,
     pthread_mutex_unlock(&own->lock);
     if (full)
         return CLEAVE__FULL;
+    if (peer->sort == CLEAVE__ACTOR_LOG) {
+        struct cleave__ask *ask = cleave__log_ask(nats, context, peer->mail, frame);
+        if (!ask)
+            return CLEAVE__FAILED;
+        channel->sent++;
+        cleave__ask_begin(ask);
+        return CLEAVE__SENT;
+    }
     if (append(context, wire, link, channel, frame))
         return CLEAVE__SENT;
     cleave__runtime_no_memory(context->runtime);
@@ -255,4 +260,11 @@ static void flush(struct cleave__worker *worker, struct cleave__box *box)
     wire->touched.count = 0;
 }
 
-const struct cleave__crew_hooks cleave__nats_hooks = {taken, flush, cleave__nats_refill};
+/* Whoever waits for credit has messages to send and maybe to take. */
+static bool expects(struct cleave__crew *crew)
+{
+    struct cleave__nats *nats = (struct cleave__nats *)crew;
+    return atomic_load(&nats->waiting) > 0;
+}
+
+const struct cleave__crew_hooks cleave__nats_hooks = {taken, flush, cleave__nats_refill, expects};

@@ -195,7 +195,8 @@ static bool run_is_over(struct cleave__crew *crew, uint64_t now_ns)
         if (!cleave__timers_next(&crew->timers)) {
             if (!crew->open)
                 cleave__runtime_settle(crew->runtime);
-            end_run(crew);
+            if (!crew->open || !crew->hooks->expects(crew))
+                end_run(crew);
         } else if (!crew->open && cleave__runtime_find_cycle(crew->runtime)) {
             end_run(crew);
         }
