@@ -164,8 +164,8 @@ static enum cleave_status take_seat(struct cleave_graph_far *far, uint32_t seat,
     if (far->seated)
         return cleave__bucket_update(far->bucket, key, until, sizeof until, far->seat_revision,
                                      &far->seat_revision, error);
-    enum cleave_status status = cleave__bucket_create(far->bucket, key, until, sizeof until,
-                                                      &far->seat_revision, error);
+    enum cleave_status status =
+        cleave__bucket_create(far->bucket, key, until, sizeof until, &far->seat_revision, error);
     if (status != CLEAVE_CONFLICT)
         return status;
     status = cleave__bucket_get(far->bucket, key, &there, &revision, error);

@@ -1,5 +1,5 @@
-/* A graph that processes behind NATS serve, as a command of one of them sees it: what they agree on,
- * kept in a bucket, and a client's seat. */
+/* A graph that processes behind NATS serve, as a command of one of them sees it: what they agree
+ * on, kept in a bucket, and a client's seat. */
 #ifndef CLEAVE_CLI_GRAPH_FAR_H
 #define CLEAVE_CLI_GRAPH_FAR_H
 
@@ -32,8 +32,9 @@ enum cleave_status cleave__graph_far_open(struct cleave_graph_far *far,
                                           const struct cleave__graph *graph,
                                           cleave__agreement_maker *make, void *context, bool *made,
                                           struct cleave_error *error);
-/* A client's seat that nobody has (`far->seat`), for CLEAVE_SEAT_KEPT_S; again, for as long from now
- * on. One that was left by a crash is free when that time is over, by the clock of whoever comes. */
+/* A client's seat that nobody has (`far->seat`), for CLEAVE_SEAT_KEPT_S; again, for as long from
+ * now on. One that was left by a crash is free when that time is over, by the clock of whoever
+ * comes. */
 enum { CLEAVE_SEAT_KEPT_S = 120 };
 enum cleave_status cleave__graph_far_sit(struct cleave_graph_far *far, struct cleave_error *error);
 /* Gives the seat back. Harmless after an error of _open. */

@@ -26,7 +26,7 @@ struct asked {
     struct cleave__graph_oracle *oracle;
     struct cleave_report report;
     uint32_t *owner, *train;
-    uint32_t *answer, answers; /* of the first executor */
+    uint32_t *answer, answers;   /* of the first executor */
     struct cleave_graph_far far; /* if it is served elsewhere */
     bool verified, checked;
     char wrong[300];
@@ -151,7 +151,7 @@ static enum cleave_status add_row(struct asked *x, const char *executor,
                                   uint32_t users, struct cleave_error *error)
 {
     struct cleave_error why;
-    bool first = !x->report.row_count;
+    bool first = !cleave__report_rows(&x->report);
     bool right = !x->checked || !cleave__graph_oracle_accepts(x->oracle, user, users, &why);
     if (first) {
         memcpy(x->answer, user, users * sizeof *x->answer);
@@ -163,8 +163,9 @@ static enum cleave_status add_row(struct asked *x, const char *executor,
     }
     if (!cleave__report_row(&x->report) || !cleave__report_text(&x->report, 0, executor))
         return no_memory(error);
-    const uint64_t figure[] = {cost->hops,  cost->requests, cost->remote_requests, cost->reads,
-                               cost->looks, cost->rounds,   users};
+    const uint64_t figure[] = {cost->hops,  cost->requests, cost->remote_requests,
+                               cost->reads, cost->looks,    cost->rounds,
+                               users};
     for (uint32_t i = 0; i < sizeof figure / sizeof *figure; i++)
         cleave__report_integer(&x->report, 1 + i, (int64_t)figure[i]);
     if (x->checked)
@@ -190,13 +191,14 @@ static void take_answer(void *context, const struct cleave__graph_answer *answer
                                             .looks = answer->looks,
                                             .rounds = answer->rounds};
     for (uint32_t i = 0; i < answer->users && !told->status; i++) {
-        if (answer->user[i] >= told->asked->graph->vertices || answer->users > told->asked->graph->vertices)
+        if (answer->user[i] >= told->asked->graph->vertices ||
+            answer->users > told->asked->graph->vertices)
             told->status = cleave_error_set(told->error, CLEAVE_CORRUPT,
                                             "an answer that names a user who does not exist");
     }
     if (!told->status)
-        told->status = add_row(told->asked, told->executor, &cost, answer->user, answer->users,
-                               told->error);
+        told->status =
+            add_row(told->asked, told->executor, &cost, answer->user, answer->users, told->error);
 }
 
 /* Each executor in turn asks the processes that serve the graph. */
@@ -281,8 +283,7 @@ static enum cleave_status print(const struct arguments *a, struct asked *x,
         json_object_set_new(root, "from", cleave__json_text(a->from, strlen(a->from)));
         json_object_set_new(root, "users", users);
         json_object_set_new(root, "executors", cleave__report_json(&x->report));
-        json_object_set_new(root, "verified",
-                            x->checked ? json_boolean(x->verified) : json_null());
+        json_object_set_new(root, "verified", x->checked ? json_boolean(x->verified) : json_null());
         return cleave__json_write(root, stdout, error);
     }
     enum cleave_status status = cleave__report_print(&x->report, stdout, 0, error);
@@ -301,10 +302,13 @@ static enum cleave_status print(const struct arguments *a, struct asked *x,
 int cleave__command_graph_query(int argc, char **argv)
 {
     struct argp_child children[] = {
-        {&cleave__graph_source_argp, 0, NULL, 0}, {&cleave__graph_query_argp, 0, NULL, 0},
-        {&cleave__graph_place_argp, 0, NULL, 0},  {&cleave__graph_executor_argp, 0, NULL, 0},
+        {&cleave__graph_source_argp, 0, NULL, 0},
+        {&cleave__graph_query_argp, 0, NULL, 0},
+        {&cleave__graph_place_argp, 0, NULL, 0},
+        {&cleave__graph_executor_argp, 0, NULL, 0},
         {&cleave__options_argp, 0, "Common:", 9},
-        {&cleave__nats_argp, 0, "A graph that processes serve (cleave graph serve):", 2}, {0}};
+        {&cleave__nats_argp, 0, "A graph that processes serve (cleave graph serve):", 2},
+        {0}};
     const struct argp argp = {options,
                               parse,
                               "",

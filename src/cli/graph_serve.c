@@ -1,4 +1,5 @@
-/* cleave graph serve: one process of a graph that many serve behind NATS: a shard, or a coordinator.
+/* cleave graph serve: one process of a graph that many serve behind NATS: a shard, or a
+ * coordinator.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -118,8 +119,7 @@ static enum cleave_status place(void *context, const struct cleave__graph *graph
     const struct arguments *a = context;
     struct cleave__graph_plan plan;
     uint32_t *train = NULL, trained;
-    enum cleave_status status =
-        cleave__graph_plan_of(&a->graph, graph, a->progress, &plan, error);
+    enum cleave_status status = cleave__graph_plan_of(&a->graph, graph, a->progress, &plan, error);
     if (!status && plan.shards > CLEAVE__SEATS_MOST)
         status = cleave_error_set(error, CLEAVE_LIMIT, "--shards: at most %d", CLEAVE__SEATS_MOST);
     if (!status)
@@ -169,6 +169,15 @@ static enum cleave_status serve(struct arguments *a, struct cleave_observe *obse
     if (!status)
         status = cleave__graph_far_open(&far, &a->nats, graph, place, a, &made, error);
     cleave__terminal_clear(terminal);
+    uint32_t shards = (uint32_t)cleave__graph_now(&a->graph, CLEAVE_AXIS_SHARDS);
+    if (!status &&
+        (shards != far.agreement.shards || a->coordinators != far.agreement.coordinators))
+        status = cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
+                                  "the world '%s' has %" PRIu32 " shards and %" PRIu32
+                                  " coordinators, not %" PRIu32 " and %" PRIu32
+                                  ": give the same --shards and --coordinators, or another --name",
+                                  a->nats.name, far.agreement.shards, far.agreement.coordinators,
+                                  shards, a->coordinators);
     if (!status) {
         uint32_t users = 0;
         for (uint32_t v = 0; v < graph->vertices && a->part == CLEAVE__PART_SHARD; v++)
@@ -195,6 +204,8 @@ static enum cleave_status serve(struct arguments *a, struct cleave_observe *obse
         cleave__agreement_apply(&far.agreement, &serving);
         cleave__observe_ready(observe);
         status = cleave__graph_serve(graph, &serving, &served, error);
+        if (status == CLEAVE_INTERRUPTED)
+            status = CLEAVE_OK; /* as it should end */
     }
     cleave__graph_far_close(&far);
     cleave__graph_free(graph);
@@ -203,11 +214,13 @@ static enum cleave_status serve(struct arguments *a, struct cleave_observe *obse
 
 int cleave__command_graph_serve(int argc, char **argv)
 {
-    struct argp_child children[] = {
-        {&cleave__graph_source_argp, 0, NULL, 3}, {&cleave__graph_place_argp, 0, NULL, 0},
-        {&cleave__graph_query_argp, 0, NULL, 0},  {&cleave__nats_argp, 0, "The world:", 1},
-        {&cleave__observe_argp, 0, NULL, 0},      {&cleave__options_argp, 0, "Common:", 9},
-        {0}};
+    struct argp_child children[] = {{&cleave__graph_source_argp, 0, NULL, 3},
+                                    {&cleave__graph_place_argp, 0, NULL, 0},
+                                    {&cleave__graph_query_argp, 0, NULL, 0},
+                                    {&cleave__nats_argp, 0, "The world:", 1},
+                                    {&cleave__observe_argp, 0, NULL, 0},
+                                    {&cleave__options_argp, 0, "Common:", 9},
+                                    {0}};
     const struct argp argp = {
         options,
         parse,
@@ -238,6 +251,7 @@ int cleave__command_graph_serve(int argc, char **argv)
     cleave__options_parse(&argp, argc, argv, &a);
     cleave__graph_settle(&a.graph);
     cleave__interrupt_catch();
+    cleave__terminate_catch();
     cleave__terminal_init(&terminal, a.graph.common.quiet);
     a.progress = &terminal.progress;
     enum cleave_status status =

@@ -3,38 +3,32 @@
 #include <stdlib.h>
 #include <xxhash.h>
 
+#include "base/random.h"
+
 enum { MAGIC = 0x61677663 /* "cvga" */, VERSION = 1 };
 
-static void hash_number(XXH3_state_t *state, uint64_t number)
+static uint64_t add(uint64_t hash, uint64_t number)
 {
-    uint8_t bytes[8];
-    cleave__store64(bytes, number);
-    XXH3_64bits_update(state, bytes, sizeof bytes);
+    return cleave__mix64(hash ^ number) + UINT64_C(0x9e3779b97f4a7c15);
 }
 
 uint64_t cleave__graph_fingerprint(const struct cleave__graph *graph)
 {
-    XXH3_state_t state;
     char buffer[24];
     size_t length;
-    XXH3_INITSTATE(&state);
-    XXH3_64bits_reset(&state);
-    hash_number(&state, graph->vertices);
-    hash_number(&state, cleave__graph_edges(graph));
+    uint64_t hash = add(add(VERSION, graph->vertices), cleave__graph_edges(graph));
     for (uint32_t v = 0; v < graph->vertices; v++) {
         const char *id = cleave__graph_id(graph, v, buffer, &length);
-        hash_number(&state, length);
-        XXH3_64bits_update(&state, id, length);
-        hash_number(&state, graph->offset[v + 1]);
+        hash = add(add(hash, XXH3_64bits(id, length)), graph->offset[v + 1]);
         for (uint64_t e = graph->offset[v]; e < graph->offset[v + 1]; e++)
-            hash_number(&state, graph->target[e]);
+            hash = add(hash, graph->target[e]);
         if (graph->label)
-            hash_number(&state, graph->label[v]);
+            hash = add(hash, graph->label[v]);
     }
     for (uint32_t l = 0; graph->label && l < graph->label_text.count; l++)
-        XXH3_64bits_update(&state, graph->label_text.entries[l].bytes,
-                           (size_t)graph->label_text.entries[l].length + 1);
-    return XXH3_64bits_digest(&state);
+        hash = add(hash, XXH3_64bits(graph->label_text.entries[l].bytes,
+                                     graph->label_text.entries[l].length));
+    return hash;
 }
 
 void cleave__agreement_free(struct cleave__agreement *agreement)
@@ -79,8 +73,7 @@ static bool makes_sense(const struct cleave__agreement *a, uint8_t width)
 
 enum cleave_status cleave__agreement_read(const uint8_t *bytes, size_t length,
                                           const struct cleave__graph *graph,
-                                          struct cleave__agreement *out,
-                                          struct cleave_error *error)
+                                          struct cleave__agreement *out, struct cleave_error *error)
 {
     struct cleave_reader reader = {bytes, bytes + length, false};
     struct cleave__agreement a = {0};

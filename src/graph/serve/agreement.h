@@ -1,11 +1,11 @@
 /* What the processes of a graph's world agree on: whose list is where, how many of each kind there
- * are, and that it is the same graph. Whoever starts first writes it down for the others; after that
- * it stays. Its hash is a part of the world's subjects, so that processes which agree on something
- * else never hear each other.
+ * are, and that it is the same graph. Whoever starts first writes it down for the others; after
+ * that it stays. Its hash is a part of the world's subjects, so that processes which agree on
+ * something else never hear each other.
  *
- * Bytes (little-endian): u32 magic, u32 version, u64 fingerprint of the graph, u32 vertices, shards,
- * coordinators, clients, mailbox_most, u64 retry_ns, retry_most_ns, u8 width of an owner (1, 2, 4),
- * the owners. */
+ * Bytes (little-endian): u32 magic, u32 version, u64 fingerprint of the graph, u32 vertices,
+ * shards, coordinators, clients, mailbox_most, u64 retry_ns, retry_most_ns, u8 width of an owner
+ * (1, 2, 4), the owners. */
 #ifndef CLEAVE_GRAPH_SERVE_AGREEMENT_H
 #define CLEAVE_GRAPH_SERVE_AGREEMENT_H
 
