@@ -51,6 +51,7 @@ int cleave__command_graph_stats(int argc, char **argv);
 int cleave__command_graph_generate(int argc, char **argv);
 int cleave__command_graph_reads(int argc, char **argv);
 int cleave__command_graph_run(int argc, char **argv);
+int cleave__command_graph_serve(int argc, char **argv);
 int cleave__command_stream_compare(int argc, char **argv);
 int cleave__command_stream_generate(int argc, char **argv);
 int cleave__command_stream_match(int argc, char **argv);

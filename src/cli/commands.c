@@ -32,6 +32,7 @@ static const struct cleave_command graph[] = {
     {"generate", "a made-up graph as an edge list", cleave__command_graph_generate, NULL},
     {"reads", "the reads of a workload, for a cache", cleave__command_graph_reads, NULL},
     {"run", "shards at work: latency, queues, caches", cleave__command_graph_run, NULL},
+    {"serve", "one process of a graph behind NATS", cleave__command_graph_serve, NULL},
     {0},
 };
 

@@ -118,6 +118,13 @@ static void begin(struct cleave__coordinator *c, struct cleave_context *context,
                   const struct cleave_message *message)
 {
     struct cleave_reader reader = {message->body, message->body + message->length, false};
+    const struct cleave__world *world = c->seat->world;
+    struct cleave__query query = world->serving->query;
+    enum cleave__serving_executor executor = world->serving->executor;
+    uint64_t number = cleave__get64(&reader);
+    query.source = cleave__get32(&reader);
+    if (world->open && !cleave__question_read(&reader, world->graph, &query, &executor))
+        return; /* of somebody who speaks otherwise */
     uint32_t slot = search_slot(c);
     if (slot == UINT32_MAX) {
         no_memory(context);
@@ -126,8 +133,10 @@ static void begin(struct cleave__coordinator *c, struct cleave_context *context,
     struct cleave__search *s = c->searches.data[slot];
     s->busy = true;
     s->client = message->promise;
-    s->number = cleave__get64(&reader);
-    s->source = cleave__get32(&reader);
+    s->number = number;
+    s->query = query;
+    s->executor = executor;
+    s->source = query.source;
     if (!cleave__search_begin(c, context, slot))
         no_memory(context);
 }
@@ -193,7 +202,7 @@ static bool send(struct cleave__coordinator *c, struct cleave_context *context,
         return false;
     cleave__context_request(context, cleave__shard_actor(ask.shard), CLEAVE__GRAPH_READ,
                             writer->data, writer->count,
-                            cleave__pause_ns(world->serving->retry_ns, ask.tries), tag);
+                            cleave__graph_pause_ns(world->serving, ask.tries), tag);
     return true;
 }
 
@@ -203,7 +212,7 @@ void cleave__coordinator_ask(struct cleave__coordinator *c, struct cleave_contex
 {
     const struct cleave__world *world = c->seat->world;
     const struct cleave__search *s = c->searches.data[search];
-    bool single = world->serving->executor == CLEAVE__SERVE_DIRECT, ok = true;
+    bool single = s->executor == CLEAVE__SERVE_DIRECT, ok = true;
     for (uint32_t end, all = first + count; first < all && ok; first = end) {
         uint32_t shard = cleave__coordinator_shard(c, s, s->ask.data[first], owners);
         end = first + 1;

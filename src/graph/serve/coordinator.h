@@ -32,6 +32,8 @@ struct cleave__search {
     struct cleave_promise client;
     bool busy;
     uint64_t number;
+    struct cleave__query query;
+    enum cleave__serving_executor executor;
     uint32_t source, home; /* home: the source's shard when it began */
     uint32_t level;
     uint32_t pending;       /* users of this wave not answered yet */
