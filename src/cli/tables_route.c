@@ -209,7 +209,8 @@ int cleave__command_tables_explain(int argc, char **argv)
 
 static const struct argp_option export_options[] = {
     {"to", 't', "FORM", 0, "json, citus or fdw (json)", 0},
-    {"host", 'H', "NAME", 0, "fdw: host of a shard, {} is its number (shard-{})", 0},
+    {"host", 'H', "NAME", 0,
+     "fdw: host of a shard, {} is its number; or a list with commas, one a shard (shard-{})", 0},
     {"port", 'P', "PORT", 0, "fdw: port of a shard, {} likewise (5432)", 0},
     {"dbname", 'd', "NAME", 0, "fdw: database of a shard, {} likewise (postgres)", 0},
     {0}};
