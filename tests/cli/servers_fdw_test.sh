@@ -15,7 +15,7 @@ sql "${urls[3]}" -c 'CREATE DATABASE front'
 # on_front LOOKUP: the front is made anew.
 on_front() {
     sql "${urls[3]}" -c 'DROP DATABASE front' -c 'CREATE DATABASE front'
-    expect 0 tables export "$1" --to fdw --host 127.0.0.1 --port "$ports" --dbname cleave
+    expect 0 tables export "$1" --to fdw --host 127.0.0.1 --port "$ports" --dbname cleave --user cleave
     grep -q '^--[0-9]' out && fail "$1: the shards would need other tables than load makes"
     sql "$front" -f out >/dev/null || fail "$1: the DDL is refused"
 }
@@ -30,7 +30,7 @@ for benchmark in 'tatp --subscribers 200' 'tpcc --warehouses 3 --items 100 --cus
     read -ra options <<<"--benchmark $benchmark"
     expect 0 tables place "${options[@]}" --shards 3 --transactions 500 --held-out 0 -o placed.lookup
     for url in "${urls[@]}"; do
-        sql "$url" -c 'DROP OWNED BY cleave' -c 'CREATE SCHEMA IF NOT EXISTS public' 2>/dev/null
+        sql "$url" -c 'DROP SCHEMA public CASCADE' -c 'CREATE SCHEMA public'
     done
     expect 0 tables load --lookup placed.lookup "${shards[@]}" --reference "${urls[3]}" "${options[@]}" --json
     mapfile -t tables < <(python3 -c '
@@ -51,22 +51,22 @@ END
 {
     for i in $(seq 1 40); do
         echo "BEGIN; UPDATE numbers SET note = 'x' WHERE key = $i; UPDATE days SET note = 'x' WHERE key = '2020-01-$((i % 28 + 1))';"
-        echo "UPDATE times SET note = 'x' WHERE key = '2020-01-01 00:00:$((i + 10))'; SELECT * FROM copied WHERE key = $i; COMMIT;"
+        echo "UPDATE times SET note = 'x' WHERE key = '2020-01-01 00:00:$((i + 10))'; SELECT count(*) FROM copied; COMMIT;"
     done
 } >keys.trace
-sql "${urls[3]}" -c 'DROP OWNED BY cleave' -c 'CREATE SCHEMA IF NOT EXISTS public' 2>/dev/null
+sql "${urls[3]}" -c 'DROP SCHEMA public CASCADE' -c 'CREATE SCHEMA public'
 sql "${urls[3]}" -f keys.sql -c "INSERT INTO numbers SELECT i * i * i, i FROM generate_series(-100, 100) i" \
     -c "INSERT INTO days SELECT '2020-01-01'::date + i * 3, i FROM generate_series(-100, 100) i" \
     -c "INSERT INTO times SELECT '2020-01-01'::timestamp + i * interval '0.7 s', i FROM generate_series(-100, 100) i" \
     -c "INSERT INTO copied SELECT i, i FROM generate_series(1, 50) i"
 expect 0 tables place --schema keys.sql --trace keys.trace --shards 3 -o keys.lookup
-for s in 0 1 2; do sql "${urls[$s]}" -c 'DROP OWNED BY cleave' -c 'CREATE SCHEMA IF NOT EXISTS public' 2>/dev/null; done
-expect 0 tables load --lookup keys.lookup "${shards[@]}" --from "${urls[3]}"
+for s in 0 1 2; do sql "${urls[$s]}" -c 'DROP SCHEMA public CASCADE' -c 'CREATE SCHEMA public'; done
+expect 0 tables load --lookup keys.lookup "${shards[@]}" --from "${urls[3]}" --csv
+expect_line 'copied,all shards,50,50,50,50' out
 on_front keys.lookup
 tried=0
 for table in numbers days times copied; do
     once $table
-    expect 0 tables explain keys.lookup
     mapfile -t keys < <(sql "${urls[3]}" -c "SELECT key FROM $table ORDER BY md5(key::text) LIMIT 6")
     for key in "${keys[@]}"; do
         [ "$(sql "$front" -c "SELECT count(*) FROM $table WHERE key = '$key'")" = 1 ] || fail "$table $key is not found"
@@ -89,8 +89,5 @@ done
 [ $tried -ge 12 ] || fail "only $tried keys were tried"
 sql "$front" -c "INSERT INTO copied VALUES (777, 'x')" 2>/dev/null && fail "a copied table is written on one shard"
 
-# Citus cannot be installed here: its calls are read by psql's own parser of names only.
-expect 0 tables export keys.lookup --to citus
-grep -q "create_reference_table\|create_distributed_table" out || fail "no call for Citus"
 expect 0 cluster down --dir c
 done_testing

@@ -39,7 +39,9 @@ static enum cleave_status check_lists(const struct cleave_export_options *option
     enum cleave_status status = check_list("hosts", options->host, shards, error);
     if (!status)
         status = check_list("ports", options->port, shards, error);
-    return status ? status : check_list("databases", options->database, shards, error);
+    if (!status)
+        status = check_list("databases", options->database, shards, error);
+    return status ? status : check_list("users", options->user, shards, error);
 }
 
 enum cleave_status cleave__lookup_export(const struct cleave_lookup *lookup,

@@ -14,6 +14,7 @@ struct cleave_export_options {
     const char *host;     /* "shard-{}" */
     const char *port;     /* "5432" */
     const char *database; /* "postgres" */
+    const char *user;     /* NULL: as whom the front's server runs */
 };
 
 /* "json", "citus", "fdw"; CLEAVE_NOT_FOUND for another name. */

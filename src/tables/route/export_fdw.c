@@ -3,8 +3,8 @@
  * A table has one partition a shard, by a function of the key that computes what the lookup table
  * says (export_fdw_goes.c), or by RANGE where each shard has one range. Keys of types that no such
  * function is known for: explicit values become LIST partitions, one a shard; all other values a
- * DEFAULT partition that is partitioned again by PostgreSQL's own HASH. postgres_fdw does not send a
- * partition's bounds, so no two partitions may stand for one remote table: where a shard has
+ * DEFAULT partition that is partitioned again by PostgreSQL's own HASH. postgres_fdw does not send
+ * a partition's bounds, so no two partitions may stand for one remote table: where a shard has
  * several, it keeps each in a partition of its own, and the lines that make them there are given as
  * comments "--N: ...".
  * Foreign tables live in a schema of their own for each shard, so that no name collides. A trigger
@@ -49,10 +49,14 @@ static void put_servers(struct cleave_fdw *f)
         put_option(f, "port", o->port ? o->port : "5432", s);
         cleave__words_add(f->w, ", ");
         put_option(f, "dbname", o->database ? o->database : "postgres", s);
-        cleave__words_add(f->w,
-                          ");\nCREATE USER MAPPING FOR CURRENT_USER SERVER cleave_shard_%u;\n"
-                          "CREATE SCHEMA cleave_shard_%u;\n",
-                          s, s);
+        cleave__words_add(f->w, ");\nCREATE USER MAPPING FOR CURRENT_USER SERVER cleave_shard_%u",
+                          s);
+        if (o->user) {
+            cleave__words_add(f->w, " OPTIONS (");
+            put_option(f, "user", o->user, s);
+            cleave__words_add(f->w, ")");
+        }
+        cleave__words_add(f->w, ";\nCREATE SCHEMA cleave_shard_%u;\n", s);
     }
 }
 
