@@ -89,5 +89,26 @@ done
 [ $tried -ge 12 ] || fail "only $tried keys were tried"
 sql "$front" -c "INSERT INTO copied VALUES (777, 'x')" 2>/dev/null && fail "a copied table is written on one shard"
 
+# Citus cannot be installed from Debian's packages. Its calls are run against functions of the same
+# names and arguments that only note them: so they are SQL, and name tables and columns that exist.
+sql "${urls[3]}" <<'END' || fail "stand-ins for Citus"
+CREATE TABLE noted (call text);
+CREATE TABLE pg_dist_node (nodename text, nodeport int, noderole text, shouldhaveshards boolean);
+CREATE TABLE citus_shards (shardid bigint, nodename text, nodeport int);
+INSERT INTO pg_dist_node SELECT 'node', i, 'primary', true FROM generate_series(0, 2) i;
+INSERT INTO citus_shards VALUES (1, 'other', 9);
+CREATE FUNCTION create_reference_table(t regclass) RETURNS void LANGUAGE sql AS $$ INSERT INTO noted VALUES ('copy ' || t) $$;
+CREATE FUNCTION create_distributed_table(t regclass, c text, colocate_with text DEFAULT 'default') RETURNS void LANGUAGE sql AS
+    $$ INSERT INTO noted SELECT 'spread ' || t FROM pg_attribute WHERE attrelid = t AND attname = c $$;
+CREATE FUNCTION isolate_tenant_to_new_shard(t regclass, v "any", o text, shard_transfer_mode text) RETURNS bigint LANGUAGE internal AS 'pg_backend_pid';
+CREATE FUNCTION get_shard_id_for_distribution_column(t regclass, v anyelement) RETURNS bigint LANGUAGE sql AS $$ SELECT 1::bigint $$;
+CREATE FUNCTION citus_move_shard_placement(s bigint, a text, b int, c text, d int, m text) RETURNS void LANGUAGE sql AS
+    $$ INSERT INTO noted VALUES ('move to ' || d) $$;
+END
+expect 0 tables export keys.lookup --to citus
+grep -v '^CREATE EXTENSION' out >citus.sql
+sql "${urls[3]}" -f citus.sql >/dev/null || fail "what Citus is told is no SQL"
+[ "$(sql "${urls[3]}" -c "SELECT count(*) FILTER (WHERE call ~ '^copy'), count(*) FILTER (WHERE call ~ '^spread') FROM noted")" = '1|3' ] ||
+    fail "Citus is not told of each table: $(sql "${urls[3]}" -c 'SELECT * FROM noted')"
 expect 0 cluster down --dir c
 done_testing

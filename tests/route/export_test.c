@@ -282,7 +282,8 @@ static void test_fdw(void **state)
 {
     (void)state;
     struct cleave_lookup *lookup = must_build();
-    struct cleave_export_options options = {"10.0.0.{}", "54{}", "it's"};
+    struct cleave_export_options options = {
+        .host = "10.0.0.{}", .port = "54{}", .database = "it's"};
     char *sql;
     size_t length;
     assert_int_equal(

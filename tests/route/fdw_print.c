@@ -181,7 +181,8 @@ int main(int argc, char **argv)
     if (argc < 2 || cleave__lookup_build(&layout, &lookup, &error) != CLEAVE_OK)
         return 2;
     if (strcmp(argv[1], "ddl") == 0 && argc == 4) {
-        struct cleave_export_options options = {argv[2], argv[3], "shard_{}"};
+        struct cleave_export_options options = {
+            .host = argv[2], .port = argv[3], .database = "shard_{}"};
         char *sql;
         size_t length;
         if (cleave__lookup_export(lookup, CLEAVE_EXPORT_FDW, &options, &sql, &length, &error) !=
