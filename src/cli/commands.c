@@ -9,6 +9,10 @@ static const struct cleave_command tables[] = {
      NULL},
     {"explain", "a lookup table in words", cleave__command_tables_explain, NULL},
     {"route", "where SQL or a key goes", cleave__command_tables_route, NULL},
+    {"replay", "a trace on real shards, every answer compared", cleave__command_tables_replay,
+     NULL},
+    {"recover", "finish what a dead coordinator left prepared", cleave__command_tables_recover,
+     NULL},
     {"export", "a lookup table for Citus, postgres_fdw, or as JSON", cleave__command_tables_export,
      NULL},
     {"generate", "a benchmark's transactions, schema or rows", cleave__command_tables_generate,
@@ -28,6 +32,7 @@ static const struct cleave_command graph[] = {
     {"generate", "a made-up graph as an edge list", cleave__command_graph_generate, NULL},
     {"reads", "the reads of a workload, for a cache", cleave__command_graph_reads, NULL},
     {"run", "shards at work: latency, queues, caches", cleave__command_graph_run, NULL},
+    {"serve", "one process of a graph behind NATS", cleave__command_graph_serve, NULL},
     {0},
 };
 

@@ -332,13 +332,6 @@ enum cleave_status cleave__graph_run_sources(const struct cleave_graph_run_argum
     return status;
 }
 
-static enum cleave__serving_executor executor_of(const char *name)
-{
-    return !strcmp(name, "direct")    ? CLEAVE__SERVE_DIRECT
-           : !strcmp(name, "batched") ? CLEAVE__SERVE_BATCHED
-                                      : CLEAVE__SERVE_EARLY;
-}
-
 enum cleave_status cleave__graph_run_serving(struct cleave_graph_run_arguments *a,
                                              const struct cleave__graph_plan *plan,
                                              const char *executor, const uint32_t *owner,
@@ -359,7 +352,7 @@ enum cleave_status cleave__graph_run_serving(struct cleave_graph_run_arguments *
         .outstanding = (uint32_t)now[CLEAVE_RUN_AXIS_OUTSTANDING].whole,
         .mailbox_most = a->mailbox_most,
         .owner = owner,
-        .executor = executor_of(executor),
+        .executor = cleave__serving_executor_of(executor),
         .query = plan->query,
         .source = source,
         .sources = plan->queries,

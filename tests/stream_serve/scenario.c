@@ -292,7 +292,8 @@ static void draw_crashes(struct scenario *s, uint64_t seed, uint64_t horizon_ns)
     struct cleave_random random;
     struct cleave__streaming *streaming = &s->streaming;
     uint32_t first_router = 1 + streaming->evaluators;
-    uint32_t feeder = first_router + streaming->routers + 1;
+    uint32_t feeder =
+        first_router + streaming->routers + (streaming->sinks > 1 ? streaming->sinks : 1);
     cleave__random_seed(&random, seed ^ UINT64_C(0x726576697665));
     if (below(&random, 4) == 0)
         return;
@@ -355,6 +356,7 @@ void scenario_draw(struct scenario *s, uint64_t seed, const struct scenario_opti
     /* Without a draw, so that worlds stay what they were. */
     s->streaming.centralized = cleave__mix64(seed) % 3 == 0;
     draw_cells(s, &random, 2 + below(&random, SCENARIO_EVALUATORS - 1));
+    s->streaming.sinks = cleave__mix64(seed + 1) % 3 ? 1 : s->streaming.evaluators;
     /* Now and then a message is very late, and what is asked again comes behind it. */
     if (options->faulty ? s->odd.late : below(&random, 3) == 0) {
         s->streaming.delay.kind = CLEAVE_PARETO;

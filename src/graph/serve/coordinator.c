@@ -118,6 +118,13 @@ static void begin(struct cleave__coordinator *c, struct cleave_context *context,
                   const struct cleave_message *message)
 {
     struct cleave_reader reader = {message->body, message->body + message->length, false};
+    const struct cleave__world *world = c->seat->world;
+    struct cleave__query query = world->serving->query;
+    enum cleave__serving_executor executor = world->serving->executor;
+    uint64_t number = cleave__get64(&reader);
+    query.source = cleave__get32(&reader);
+    if (world->open && !cleave__question_read(&reader, world->graph, &query, &executor))
+        return; /* of somebody who speaks otherwise */
     uint32_t slot = search_slot(c);
     if (slot == UINT32_MAX) {
         no_memory(context);
@@ -126,8 +133,10 @@ static void begin(struct cleave__coordinator *c, struct cleave_context *context,
     struct cleave__search *s = c->searches.data[slot];
     s->busy = true;
     s->client = message->promise;
-    s->number = cleave__get64(&reader);
-    s->source = cleave__get32(&reader);
+    s->number = number;
+    s->query = query;
+    s->executor = executor;
+    s->source = query.source;
     if (!cleave__search_begin(c, context, slot))
         no_memory(context);
 }
@@ -192,23 +201,25 @@ static bool send(struct cleave__coordinator *c, struct cleave_context *context,
     if (writer->failed)
         return false;
     cleave__context_request(context, cleave__shard_actor(ask.shard), CLEAVE__GRAPH_READ,
-                            writer->data, writer->count, world->serving->retry_ns, tag);
+                            writer->data, writer->count,
+                            cleave__graph_pause_ns(world->serving, ask.tries), tag);
     return true;
 }
 
 void cleave__coordinator_ask(struct cleave__coordinator *c, struct cleave_context *context,
-                             uint32_t search, uint32_t first, uint32_t count, bool owners)
+                             uint32_t search, uint32_t first, uint32_t count, bool owners,
+                             uint32_t tries)
 {
     const struct cleave__world *world = c->seat->world;
     const struct cleave__search *s = c->searches.data[search];
-    bool single = world->serving->executor == CLEAVE__SERVE_DIRECT, ok = true;
+    bool single = s->executor == CLEAVE__SERVE_DIRECT, ok = true;
     for (uint32_t end, all = first + count; first < all && ok; first = end) {
         uint32_t shard = cleave__coordinator_shard(c, s, s->ask.data[first], owners);
         end = first + 1;
         while (!single && end < all &&
                cleave__coordinator_shard(c, s, s->ask.data[end], owners) == shard)
             end++;
-        struct cleave__ask ask = {search, first, end - first, shard, owners, 0};
+        struct cleave__ask ask = {search, first, end - first, shard, owners, tries, 0};
         ok = c->under_way < world->window ? send(c, context, ask) : CLEAVE_PUSH(&c->queue, ask);
     }
     if (!ok)
@@ -220,7 +231,8 @@ static void send_waiting(struct cleave__coordinator *c, struct cleave_context *c
 {
     while (c->queue_first < c->queue.count && c->under_way < c->seat->world->window) {
         struct cleave__ask ask = c->queue.data[c->queue_first++];
-        cleave__coordinator_ask(c, context, ask.search, ask.first, ask.count, ask.owners);
+        cleave__coordinator_ask(c, context, ask.search, ask.first, ask.count, ask.owners,
+                                ask.tries);
     }
     if (c->queue_first == c->queue.count)
         c->queue_first = c->queue.count = 0;
@@ -247,7 +259,7 @@ static bool take_record(struct cleave__coordinator *c, struct cleave_context *co
     uint32_t degree = head ? cleave__load32(head + 4) : 0, user = head ? cleave__load32(head) : 0;
     uint32_t place = head ? place_of(s, ask, index, user) : UINT32_MAX;
     if (head && degree == CLEAVE__ELSEWHERE && place != UINT32_MAX) {
-        cleave__coordinator_ask(c, context, ask->search, place, 1, true);
+        cleave__coordinator_ask(c, context, ask->search, place, 1, true, ask->tries);
         return true;
     }
     if (head && !s->looking)
@@ -278,7 +290,8 @@ static void take_lists(struct cleave__coordinator *c, struct cleave_context *con
     if (message->sort == CLEAVE_TIMEOUT) {
         c->repeated++;
         cleave__counter_add(c->seat->world->watch->requested_again, 1);
-        cleave__coordinator_ask(c, context, ask.search, ask.first, ask.count, ask.owners);
+        cleave__coordinator_ask(c, context, ask.search, ask.first, ask.count, ask.owners,
+                                cleave__tries_more(ask.tries));
         return;
     }
     for (uint32_t i = 0; i < ask.count; i++) {

@@ -32,6 +32,8 @@ struct cleave__search {
     struct cleave_promise client;
     bool busy;
     uint64_t number;
+    struct cleave__query query;
+    enum cleave__serving_executor executor;
     uint32_t source, home; /* home: the source's shard when it began */
     uint32_t level;
     uint32_t pending;       /* users of this wave not answered yet */
@@ -48,7 +50,8 @@ struct cleave__search {
 struct cleave__ask {
     uint32_t search, first, count;
     uint32_t shard;
-    bool owners; /* not from copies: those had none */
+    bool owners;    /* not from copies: those had none */
+    uint32_t tries; /* in vain */
     uint64_t sent_ns;
 };
 
@@ -74,9 +77,10 @@ static inline uint32_t cleave__coordinator_shard(const struct cleave__coordinato
     return c->copied[user] && !owners ? search->home : c->owner[user];
 }
 /* coordinator.c: users first .. first + count of the search's `ask` are asked for, now or as soon
- * as the window allows; each run of users of one shard is a request. */
+ * as the window allows; each run of users of one shard is a request. `tries` were in vain. */
 void cleave__coordinator_ask(struct cleave__coordinator *c, struct cleave_context *context,
-                             uint32_t search, uint32_t first, uint32_t count, bool owners);
+                             uint32_t search, uint32_t first, uint32_t count, bool owners,
+                             uint32_t tries);
 void cleave__coordinator_answer(struct cleave__coordinator *c, struct cleave_context *context,
                                 struct cleave__search *search);
 /* search.c. False: memory is out. */

@@ -103,6 +103,39 @@ static void put(struct arrival *a, struct cleave_frame frame)
     link->held += record.charged;
 }
 
+void cleave__nats_answer(struct cleave__wire *wire, uint32_t from, uint64_t correlation,
+                         uint32_t kind, const void *body, size_t length)
+{
+    struct cleave__nats *nats = wire->nats;
+    struct arrival a = {.nats = nats, .box = wire->box};
+    const struct cleave_frame frame = {.kind = kind,
+                                       .sender = from,
+                                       .length = (uint32_t)length,
+                                       .flags = CLEAVE_FRAME_REPLY,
+                                       .correlation = correlation,
+                                       .body = body};
+    bool has_room = false;
+    pthread_mutex_lock(&wire->box->lock);
+    a.link = cleave__links_need(&wire->links, from);
+    if (a.link) {
+        put(&a, frame);
+        a.link->credited++;
+        has_room = a.link->waiting;
+        if (has_room)
+            atomic_fetch_sub(&nats->waiting, 1);
+        a.link->waiting = false;
+    }
+    pthread_mutex_unlock(&wire->box->lock);
+    if (!a.link)
+        cleave__runtime_no_memory(nats->crew.runtime);
+    if (a.wakes)
+        cleave__crew_runnable(&nats->crew, NULL, wire->box);
+    if (has_room)
+        cleave__crew_wake(&nats->crew, NULL, wire->box);
+    if (a.wakes || has_room)
+        cleave__crew_call(&nats->crew);
+}
+
 static bool take_frame(struct arrival *a, const struct cleave__envelope *envelope,
                        const uint8_t *bytes, size_t size)
 {
@@ -223,7 +256,8 @@ void cleave__nats_mark(struct cleave__nats *nats)
     struct cleave__envelope envelope = {.sort = CLEAVE__ENVELOPE_MARK,
                                         .life = nats->life,
                                         .charged = atomic_load(&nats->published)};
-    snprintf(subject, sizeof subject, "%s.p.%llu", nats->prefix, (unsigned long long)nats->life);
+    snprintf(subject, sizeof subject, "%s.p.%llu", nats->dial.prefix,
+             (unsigned long long)nats->life);
     cleave__envelope_write(&envelope, bytes, sizeof bytes);
     cleave__nats_publish(nats, subject, bytes, sizeof bytes, false);
 }
@@ -240,7 +274,8 @@ void cleave__nats_probe(struct cleave__nats *nats, uint64_t before_ns)
             struct cleave__link *link = NULL;
             for (; links->slots && s <= links->mask; s++) {
                 link = links->slots[s];
-                if (link && link->waiting && link->waiting_since_ns <= before_ns)
+                if (link && link->waiting && link->waiting_since_ns <= before_ns &&
+                    nats->boxes.data[link->peer]->actor->sort != CLEAVE__ACTOR_LOG)
                     break;
                 link = NULL;
             }

@@ -13,8 +13,8 @@
 #ifndef CLEAVE_RUNTIME_NATS_CORE_H
 #define CLEAVE_RUNTIME_NATS_CORE_H
 
-#include <nats/nats.h>
-
+#include "base/map.h"
+#include "runtime/nats/dial.h"
 #include "runtime/nats/link.h"
 #include "runtime/threads/crew.h"
 
@@ -53,12 +53,8 @@ struct cleave__ear {
 struct cleave__nats {
     struct cleave__crew crew; /* first: it is the runtime's state too */
     const struct cleave_nats_options *options;
-    natsOptions *connecting;
-    natsConnection *connection;
+    struct cleave__dial dial;
     uint64_t life;
-    size_t payload_most;
-    char prefix[CLEAVE__SUBJECT_BYTES / 2];
-    char seed[100]; /* of an NKey; wiped at the end */
 
     _Alignas(128) pthread_mutex_t lock;        /* what follows */
     CLEAVE_VECTOR(struct cleave__box *) boxes; /* by actor; NULL: gone */
@@ -73,6 +69,10 @@ struct cleave__nats {
     bool closed;        /* the connection */
     bool keeps;         /* the keeper is to go on */
 
+    pthread_mutex_t asks_lock; /* what follows (ask.h) */
+    struct cleave__map asks;   /* token -> struct cleave__ask * */
+    uint64_t asks_made;
+
     CLEAVE_VECTOR(struct cleave__ear *) ears; /* of the owner's thread, as are the next */
     pthread_t keeper;
     bool kept; /* it runs */
@@ -86,19 +86,9 @@ struct cleave__nats {
     atomic_ullong refused;         /* messages that could not be read, or nobody's */
 };
 
-/* connect.c. One clear line when there is no way in. */
-enum cleave_status cleave__nats_connect(struct cleave__nats *nats, struct cleave_error *error);
-/* The run ends; workers that wait notice. */
+/* nats.c. The run ends; workers that wait notice. */
 void cleave__nats_fail(struct cleave__nats *nats, enum cleave_status status, const char *format,
                        ...) CLEAVE_PRINTF(3, 4);
-/* The signature of the server's challenge by an NKey, from its seed. */
-enum cleave_status cleave__nats_use_nkey(struct cleave__nats *nats, const char *seed,
-                                         struct cleave_error *error);
-/* Fills `error` for what the library says about `what`. */
-enum cleave_status cleave__nats_error(struct cleave_error *error, natsStatus status,
-                                      const char *what);
-/* A URL without its password, at most `size` bytes. */
-void cleave__nats_url(const char *url, char *out, size_t size);
 
 /* send.c */
 extern const struct cleave__crew_hooks cleave__nats_hooks;
@@ -126,6 +116,22 @@ void cleave__nats_mark(struct cleave__nats *nats);
 void cleave__nats_refill(struct cleave__crew *crew, struct cleave__box *box);
 /* Asks for credit wherever an actor has waited for it since `before_ns`. Under `lock`. */
 void cleave__nats_probe(struct cleave__nats *nats, uint64_t before_ns);
+
+/* An answer to a request of the wire's actor, made up here. Any thread, no lock held. */
+void cleave__nats_answer(struct cleave__wire *wire, uint32_t from, uint64_t correlation,
+                         uint32_t kind, const void *body, size_t length);
+
+/* log.c */
+struct cleave__ask;
+/* The stream is there. */
+enum cleave_status cleave__log_open(struct cleave__nats *nats, jsCtx *js,
+                                    const struct cleave__box *box, struct cleave_error *error);
+/* A request to a log as what is asked of JetStream; NULL: the run has failed. */
+struct cleave__ask *cleave__log_ask(struct cleave__nats *nats, struct cleave_context *context,
+                                    const struct cleave__box *log,
+                                    const struct cleave_frame *frame);
+/* PREFIX-KIND-NAME, or PREFIX-KIND for an empty name; CLEAVE__SUBJECT_BYTES. */
+void cleave__nats_stream_name(const char *prefix, const char *kind, const char *name, char *out);
 
 /* keeper.c */
 bool cleave__nats_keep(struct cleave__nats *nats);

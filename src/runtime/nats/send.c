@@ -2,7 +2,7 @@
 #include <assert.h>
 #include <stdio.h>
 
-#include "runtime/nats/core.h"
+#include "runtime/nats/ask.h"
 
 static struct cleave__nats *nats_of(struct cleave_context *context)
 {
@@ -16,7 +16,7 @@ void cleave__nats_publish(struct cleave__nats *nats, const char *subject, const 
 {
     if (here)
         atomic_fetch_add(&nats->crew.active, 1);
-    natsStatus status = natsConnection_Publish(nats->connection, subject, bytes, (int)size);
+    natsStatus status = natsConnection_Publish(nats->dial.connection, subject, bytes, (int)size);
     if (!status)
         return;
     /* Without a connection, or as it breaks: lost, or sent by the next one. The mark then tells. */
@@ -89,7 +89,7 @@ void cleave__nats_tell(struct cleave__wire *wire, struct cleave__link *link,
 static void post_pieces(struct cleave__wire *wire, const struct cleave__box *to,
                         struct cleave__envelope *envelope, const uint8_t *frame, size_t size)
 {
-    size_t most = wire->nats->payload_most - CLEAVE__ENVELOPE_BYTES;
+    size_t most = wire->nats->dial.payload_most - CLEAVE__ENVELOPE_BYTES;
     uint64_t charged = envelope->charged;
     bool costs = !(frame[3] & CLEAVE_FRAME_REPLY);
     uint8_t *bytes = malloc(CLEAVE__ENVELOPE_BYTES + (size < most ? size : most));
@@ -116,7 +116,7 @@ static void post_batch(struct cleave__wire *wire, struct cleave__link *link)
     struct cleave__envelope envelope = describe(wire, link, CLEAVE__ENVELOPE_FRAMES, to);
     pthread_mutex_unlock(&wire->box->lock);
     size_t head = CLEAVE__ENVELOPE_BYTES + 4;
-    if (link->batch.count <= wire->nats->payload_most)
+    if (link->batch.count <= wire->nats->dial.payload_most)
         post(wire, to, &envelope, link->batch.data, link->batch.count);
     else /* one frame */
         post_pieces(wire, to, &envelope, link->batch.data + head, link->batch.count - head);
@@ -186,6 +186,14 @@ enum cleave__offer cleave__nats_offer(struct cleave_context *context,
     pthread_mutex_unlock(&own->lock);
     if (full)
         return CLEAVE__FULL;
+    if (peer->sort == CLEAVE__ACTOR_LOG) {
+        struct cleave__ask *ask = cleave__log_ask(nats, context, peer->mail, frame);
+        if (!ask)
+            return CLEAVE__FAILED;
+        channel->sent++;
+        cleave__ask_begin(ask);
+        return CLEAVE__SENT;
+    }
     if (append(context, wire, link, channel, frame))
         return CLEAVE__SENT;
     cleave__runtime_no_memory(context->runtime);

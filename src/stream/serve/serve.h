@@ -73,6 +73,10 @@ struct cleave__streaming {
     uint32_t operations_most; /* 0: no bound */
     uint32_t batch;           /* objects, or changes, in a message of the feeder; 0: 256 */
     uint32_t window;          /* messages under way to a router; 0: 8 */
+    /* 0 or 1: one sink. As many as evaluators: each has its own, which knows nothing of the others;
+     * with faults what several have of one object is sorted out after the run: the first to take it
+     * counts, whole. Not to track with. */
+    uint32_t sinks;
     const struct cleave__feed_ops *feed_ops;
     void *feed;
     bool keep_matches; /* for the check: 16 bytes each */
@@ -85,6 +89,16 @@ struct cleave__streaming {
     size_t fault_count;
     uint64_t retry_ns;              /* what is not answered by then is asked again; 0: never */
     struct cleave_metrics *metrics; /* counts there while it runs; NULL: nowhere */
+    /* Each actor in a process of its own (stream/net): every evaluator has a sink, which is told
+     * objects' notes too; several feeders come and go, and end their runs themselves. */
+    bool apart;
+    uint32_t feeders;       /* 0: 1 */
+    uint64_t first_version; /* versions of a feeder's changes are above it */
+    bool others;            /* feeders that began earlier may have changes under way */
+    /* Optional: the balancer's map, when cells have moved and when it begins. */
+    enum cleave_status (*moved)(void *context, const struct cleave__cells *cells,
+                                struct cleave_error *error);
+    void *moved_context;
     const struct cleave_progress *progress;
 };
 
