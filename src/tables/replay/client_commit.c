@@ -54,7 +54,12 @@ static enum cleave_status finish(struct cleave__replay_client *client, bool comm
                 branch->state = CLEAVE__BRANCH_NONE;
             } else if (got != CLEAVE_IO || cleave__clock_ns() > until_ns ||
                        (client->world->stop && *client->world->stop)) {
-                status = got;
+                status = cleave_error_set(error, got == CLEAVE_IO ? CLEAVE_LIMIT : got,
+                                          "%.200s has a transaction prepared that is %s, and did "
+                                          "not take that in time; `cleave tables recover` settles "
+                                          "it",
+                                          branch->port.url,
+                                          commit ? "committed" : "to be rolled back");
                 break;
             }
         }
@@ -132,11 +137,7 @@ enum cleave_status cleave__client_commit(struct cleave__replay_client *client,
     at(client, "decided");
     status = finish(client, true, error);
     at(client, "committed");
-    return status == CLEAVE_IO
-               ? cleave_error_set(error, CLEAVE_LIMIT,
-                                  "a transaction is decided, but a shard that has prepared it did "
-                                  "not come back in time; `cleave tables recover` finishes it")
-               : status;
+    return status;
 }
 
 enum cleave_status cleave__client_abort(struct cleave__replay_client *client,
