@@ -40,6 +40,7 @@ int cleave__command_tables_recover(int argc, char **argv);
 int cleave__command_tables_export(int argc, char **argv);
 int cleave__command_tables_generate(int argc, char **argv);
 int cleave__command_tables_hypergraph(int argc, char **argv);
+int cleave__command_tables_load(int argc, char **argv);
 int cleave__command_cluster_up(int argc, char **argv);
 int cleave__command_cluster_status(int argc, char **argv);
 int cleave__command_cluster_down(int argc, char **argv);

@@ -17,6 +17,7 @@ static const struct cleave_command tables[] = {
      NULL},
     {"generate", "a benchmark's transactions, schema or rows", cleave__command_tables_generate,
      NULL},
+    {"load", "a database's rows onto its shards", cleave__command_tables_load, NULL},
     {"hypergraph", "a workload's hypergraph, for partition", cleave__command_tables_hypergraph,
      NULL},
     {0},
