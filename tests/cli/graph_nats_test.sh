@@ -72,6 +72,12 @@ expect_line 'executor,hops,requests,remote_requests,reads,looks,rounds,answers' 
 expect 0 graph query --name w $graph --from 12 --json
 expect_line '"verified":null' <(tr -d ' \n' <out)
 
+# Many queries: latency and throughput as a client sees them, and every answer checked.
+expect 0 graph run --name w $graph --queries 2000 --clients 4,16 --executors batched --metrics 0 -q
+expect_line 'verified: 4000 answers' out
+expect 2 graph run --name w $graph --changes 5
+expect 2 graph run --name w $graph --placements hash
+
 # One after another is killed while queries are asked, and started again.
 load=()
 for loop in 1 2 3; do

@@ -26,6 +26,7 @@
 enum { SHARDS = 3, COORDINATORS = 2, QUERIES = 6000 };
 
 static struct nats_server server;
+static uint32_t kills_of_server; /* instead of processes */
 
 static void sleep_ms(long ms)
 {
@@ -135,6 +136,13 @@ static void under_load(uint64_t seed, uint32_t kills)
     for (uint32_t k = 0; k < kills && !ended; k++) {
         uint32_t i = (uint32_t)cleave__random_below(&random, SHARDS + COORDINATORS);
         sleep_ms(30 + (long)cleave__random_below(&random, 100));
+        if (kills_of_server) {
+            nats_server_kill(&server);
+            sleep_ms((long)cleave__random_below(&random, 150));
+            assert_true(nats_server_start(&server));
+            ended = waitpid(client, &status, WNOHANG) == client;
+            continue;
+        }
         stop(&other[i]);
         sleep_ms((long)cleave__random_below(&random, 150));
         other[i] = i < SHARDS ? begin(&w, CLEAVE__PART_SHARD, i)
@@ -168,6 +176,16 @@ static void killed(void **state)
     (void)state;
     under_load(2, 12);
     under_load(3, 12);
+}
+
+/* The server is killed under load and comes back on its port: what was under way is lost, and asked
+ * again. */
+static void server_killed(void **state)
+{
+    (void)state;
+    kills_of_server = 3;
+    under_load(5, 3);
+    kills_of_server = 0;
 }
 
 static void nobody_is_there(void **state)
@@ -225,6 +243,7 @@ int main(void)
 {
     const struct CMUnitTest alone[] = {cmocka_unit_test(questions)};
     const struct CMUnitTest tests[] = {cmocka_unit_test(quietly), cmocka_unit_test(killed),
+                                       cmocka_unit_test(server_killed),
                                        cmocka_unit_test(nobody_is_there)};
     int failed = cmocka_run_group_tests(alone, NULL, NULL);
     if (!nats_server_installed())
