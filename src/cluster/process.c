@@ -201,16 +201,24 @@ bool cleave__process_is(const struct cleave_cluster *cluster, const char *where,
     return strcmp(target, folder) == 0;
 }
 
+/* On its way out it has no working folder any more: it may be one of ours. */
+static bool is_leaving(int pid)
+{
+    char path[40], target[8];
+    snprintf(path, sizeof path, "/proc/%d/cwd", pid);
+    return pid > 0 && runs(pid) && is_named(pid) && readlink(path, target, sizeof target) < 0 &&
+           errno == ENOENT;
+}
+
 uint32_t cleave__process_signal(const struct cleave_cluster *cluster, const char *where, int number)
 {
     uint32_t found = 0;
     DIR *all = opendir("/proc");
     for (struct dirent *entry; all && (entry = readdir(all));) {
         int pid = isdigit((unsigned char)*entry->d_name) ? atoi(entry->d_name) : 0;
-        if (!cleave__process_is(cluster, where, pid))
-            continue;
-        found++;
-        if (number)
+        bool ours = cleave__process_is(cluster, where, pid);
+        found += ours || is_leaving(pid);
+        if (ours && number)
             kill(pid, number);
     }
     if (all)

@@ -117,18 +117,18 @@ static void close_session(struct cleave_store_session *session)
     free(p);
 }
 
-/* What libpq would say of a wrong URL may quote the password. */
+/* What libpq would say of a wrong URL may quote the password, whole or in part. */
 static enum cleave_status check_url(struct cleave__postgres *p, const char *url,
                                     struct cleave_error *error)
 {
     char *why = NULL;
     PQconninfoOption *parts = PQconninfoParse(url, &why);
-    bool memory = parts || why;
+    bool parsed = parts, told = why;
     PQfreemem(why);
     PQconninfoFree(parts);
-    if (parts)
+    if (parsed && cleave__store_escaped(url))
         return CLEAVE_OK;
-    if (!memory)
+    if (!parsed && !told)
         return cleave__postgres_no_memory(p, error);
     return cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
                             "%.200s: not a PostgreSQL URL: write "

@@ -180,8 +180,9 @@ enum cleave_status cleave__postgres_receive(struct cleave_store_session *session
     if (!status && last)
         status = take(p, last, arena, NULL, error);
     enum cleave_status ended = finish_pipeline(p, status ? NULL : error);
-    if (!status || ended) /* a connection that is lost is what matters */
-        status = ended ? ended : status;
+    if (status && ended && error) /* a connection that is lost is what matters */
+        error->status = ended;
+    status = ended ? ended : status;
     p->open = batch->end == CLEAVE_BATCH_OPEN;
     if (status) {
         cleave__postgres_forget(p);

@@ -179,16 +179,63 @@ enum cleave_status cleave__sqlite_cell(struct cleave__sqlite *s, sqlite3_stmt *s
     return CLEAVE_OK;
 }
 
+static int took(void *context, int columns, char **values, char **names)
+{
+    (void)columns;
+    (void)names;
+    *(bool *)context = values[0] && strcmp(values[0], "0") == 0;
+    return 0;
+}
+
+/* Nothing is in the file, and no other session has it open. */
+static bool is_unused(struct cleave__sqlite *s)
+{
+    bool empty = false;
+    sqlite3_busy_handler(s->db, NULL, NULL);
+    return !sqlite3_exec(s->db, "SELECT count(*) FROM sqlite_schema", took, &empty, NULL) &&
+           empty && !sqlite3_exec(s->db, "PRAGMA journal_mode=DELETE", NULL, NULL, NULL);
+}
+
+/* PostgreSQL's left(text, n) and right(text, n), in characters; n below 0 leaves so many out. */
+static void cut(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    bool right = sqlite3_user_data(context) != NULL;
+    (void)count;
+    if (sqlite3_value_type(values[0]) == SQLITE_NULL ||
+        sqlite3_value_type(values[1]) == SQLITE_NULL)
+        return;
+    const char *text = (const char *)sqlite3_value_text(values[0]);
+    int64_t wanted = sqlite3_value_int64(values[1]), length = 0;
+    if (!text) {
+        sqlite3_result_error_nomem(context);
+        return;
+    }
+    for (const char *c = text; *c; c++)
+        length += (*c & 0xc0) != 0x80;
+    wanted = wanted < 0 ? wanted + length : wanted;
+    wanted = wanted < 0 ? 0 : wanted > length ? length : wanted;
+    int64_t split = right ? length - wanted : wanted; /* characters before the cut */
+    const char *at = text;
+    for (; *at && (split > 0 || (*at & 0xc0) == 0x80); at++)
+        split -= (*at & 0xc0) != 0x80;
+    if (right)
+        sqlite3_result_text(context, at, -1, SQLITE_TRANSIENT);
+    else
+        sqlite3_result_text(context, text, (int)(at - text), SQLITE_TRANSIENT);
+}
+
 static void close_session(struct cleave_store_session *session)
 {
     struct cleave__sqlite *s = cleave__sqlite_of(session);
     if (!s)
         return;
-    struct stat made;
-    if (s->db)
+    bool unused = false;
+    if (s->db) {
         cleave__sqlite_forget(s);
+        unused = s->created && is_unused(s);
+    }
     sqlite3_close(s->db);
-    if (s->created && stat(s->path, &made) == 0 && made.st_size == 0)
+    if (unused)
         unlink(s->path);
     free(s->path);
     free(s->redo.data);
@@ -212,6 +259,10 @@ static enum cleave_status open_file(struct cleave__sqlite *s, struct cleave_erro
         return cleave__sqlite_fail(s, code, NULL, error);
     sqlite3_extended_result_codes(s->db, 1);
     sqlite3_busy_handler(s->db, busy, s);
+    const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC;
+    if (sqlite3_create_function_v2(s->db, "lft_", 2, flags, NULL, cut, NULL, NULL, NULL) ||
+        sqlite3_create_function_v2(s->db, "rght_", 2, flags, s, cut, NULL, NULL, NULL))
+        return cleave__sqlite_no_memory(s, error);
     /* Letters' case matters to LIKE, as on PostgreSQL. The last one looks into the file. */
     return cleave__sqlite_run(s,
                               "PRAGMA synchronous=NORMAL; PRAGMA case_sensitive_like=ON; "

@@ -1,5 +1,5 @@
 /* Which store a URL means, and URLs for shards and for messages. */
-#include "store/store.h"
+#include "store/words.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -55,22 +55,37 @@ static void cut(char *from, char *to)
     memmove(from, to, strlen(to) + 1);
 }
 
-/* scheme://user:password@host/...?password=...: what lies between the first ":" and the last "@"
- * before any "?" is taken for a password, so that one with unescaped signs is gone too. */
-static void cut_uri(char *url)
+/* The password in scheme://user:password@host/...: what lies between the first ":" and the last "@"
+ * is taken for one, so that one with unescaped signs is found whole; but not an "@" that comes
+ * after "?...=", which is in a parameter. */
+static char *password_of(char *url, char **end)
 {
     char *begin = strstr(url, "://") + 3;
-    char *query = strchr(begin, '?');
+    char *query = strchr(begin, '?'), *equals = query ? strchr(query, '=') : NULL;
     char *at = NULL;
-    for (char *c = begin; *c; c++)
-        at = *c == '@' && (!query || c < query || !at) ? c : at;
+    for (char *c = begin; *c && c != equals; c++)
+        at = *c == '@' ? c : at;
     char *colon = at ? memchr(begin, ':', (size_t)(at - begin)) : NULL;
-    if (colon)
-        cut(colon, at);
-    for (char *c = begin; (c = strstr(c, "password="));) {
+    *end = at;
+    return colon ? colon + 1 : NULL;
+}
+
+static void cut_uri(char *url)
+{
+    char *end, *password = password_of(url, &end);
+    if (password)
+        cut(password - 1, end);
+    for (char *c = strstr(url, "://"); (c = strstr(c, "password="));) {
         c += strlen("password=");
         cut(c, c + strcspn(c, "&"));
     }
+}
+
+bool cleave__store_escaped(const char *url)
+{
+    char *end, *password = has_scheme(url) ? password_of((char *)url, &end) : NULL;
+    size_t length = password ? (size_t)(end - password) : 0;
+    return !password || strcspn(password, "@/?") >= length;
 }
 
 /* host=... password='it''s \'' ... */

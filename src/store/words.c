@@ -156,6 +156,18 @@ static const char *after_lock(const char *at)
     return at;
 }
 
+/* What left(...) and right(...) are called on SQLite; NULL of anything else. */
+static const char *after_call(const struct cleave__sql_token *token, const char *at)
+{
+    const char *name = cleave__sql_is(token, "LEFT")    ? "lft_"
+                       : cleave__sql_is(token, "RIGHT") ? "rght_"
+                                                        : NULL;
+    struct cleave__sql_token next = {0};
+    if (name)
+        next = cleave__sql_token(&at);
+    return name && next.kind == CLEAVE__SQL_SIGN && *next.at == '(' ? name : NULL;
+}
+
 const char *cleave__store_unlocked(const char *text, struct cleave_arena *arena)
 {
     char *copy = NULL;
@@ -165,10 +177,17 @@ const char *cleave__store_unlocked(const char *text, struct cleave_arena *arena)
         const char *end = cleave__sql_is(&token, "FOR") ? after_lock(at) : NULL;
         if (token.kind == CLEAVE__SQL_END)
             return copy ? copy : text;
-        if (!end)
+        /* To SQLite LEFT and RIGHT are words of joins alone: the functions have other names there
+         * (sqlite.c), as long as these. */
+        const char *called = after_call(&token, at);
+        if (!end && !called)
             continue;
         if (!copy && !(copy = cleave__arena_copy(arena, text, strlen(text))))
             return NULL;
+        if (called) {
+            memcpy(copy + (token.at - text), called, token.length);
+            continue;
+        }
         memset(copy + (token.at - text), ' ', (size_t)(end - token.at));
         at = end;
     }

@@ -39,6 +39,9 @@ enum cleave_status cleave__store_batch_check(const char *shown,
 enum cleave_status cleave__store_name_check(const char *shown, const char *name,
                                             struct cleave_error *error);
 
+/* Whether a password in a URL has no sign that makes it seem a part of the host. */
+bool cleave__store_escaped(const char *url);
+
 enum { CLEAVE__LINE_SIZE = 320, CLEAVE__EXCERPT_SIZE = 128 };
 
 /* A message on one line, single blanks, none at its ends; shortened to fit. */

@@ -25,7 +25,7 @@ static void run_worlds(uint64_t first, uint32_t worlds, const struct scenario_op
         struct cleave__served served;
         struct cleave_error error;
         scenario_draw(&scenario, seed, options);
-        if (options->threaded && server.pid) {
+        if (options->threaded && server.runs) {
             scenario.serving.transport = &cleave__nats;
             scenario.serving.nats = nats_server_world(&server);
         }

@@ -169,7 +169,8 @@ static void server_killed(void **state)
     const struct probe_plan plans[] = {{.receive = hop, .start = hop_first, .peer = 3},
                                        {.receive = hop, .start = hop_first, .peer = 3, .count = 4},
                                        {.receive = hop}};
-    assert_int_equal(cleave__runtime_new(&options, &runtime, &error), CLEAVE_OK);
+    if (cleave__runtime_new(&options, &runtime, &error))
+        fail_msg("%s", error.message);
     for (int i = 0; i < 3; i++)
         probe_spawn(runtime, &plans[i], NULL);
     probe_run_well(runtime);
@@ -239,7 +240,8 @@ static void logs(void **state)
         struct cleave_error error;
         struct probe_plan plan = {
             .receive = log_on, .start = log_first, .count = 4000, .delay_ns = kill ? 30000000 : 0};
-        assert_int_equal(cleave__runtime_new(&options, &runtime, &error), CLEAVE_OK);
+        if (cleave__runtime_new(&options, &runtime, &error))
+            fail_msg("%s", error.message);
         uint32_t actor = probe_spawn(runtime, &plan, NULL);
         assert_int_equal(cleave__runtime_log(runtime, "results", &plan.peer, &error), CLEAVE_OK);
         probe_run_well(runtime);
@@ -262,7 +264,8 @@ static void no_jetstream(void **state)
     struct probe_plan plan = {.start = log_first, .count = 1};
     assert_true(nats_server_start(&bare));
     options.nats = nats_server_world(&bare);
-    assert_int_equal(cleave__runtime_new(&options, &runtime, &error), CLEAVE_OK);
+    if (cleave__runtime_new(&options, &runtime, &error))
+        fail_msg("%s", error.message);
     probe_spawn(runtime, &plan, NULL);
     assert_int_equal(cleave__runtime_log(runtime, "results", &plan.peer, &error), CLEAVE_OK);
     assert_int_equal(cleave__runtime_run(runtime, 0, NULL, &error), CLEAVE_UNSUPPORTED);
@@ -276,7 +279,8 @@ static void no_jetstream(void **state)
     nats_server_stop(&bare);
     options.nats = nats_server_world(&server); /* one server, three replicas */
     options.nats.replicas = 3;
-    assert_int_equal(cleave__runtime_new(&options, &runtime, &error), CLEAVE_OK);
+    if (cleave__runtime_new(&options, &runtime, &error))
+        fail_msg("%s", error.message);
     assert_int_equal(cleave__runtime_log(runtime, "results", &plan.peer, &error), CLEAVE_OK);
     assert_int_equal(cleave__runtime_run(runtime, 0, NULL, &error), CLEAVE_UNSATISFIABLE);
     printf("  %s\n", error.message);

@@ -9,6 +9,8 @@
 /* Runs all of it on the (empty) database at `url`, which is empty again after; the number of
  * failures. */
 int contract_run(const char *url);
+/* Random histories, likewise. */
+int contract_run_random(const char *url);
 
 /* A session and what it answered last, for tests. */
 struct client {

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+#include <libpq-fe.h>
 
 #include "cluster/cluster.h"
 #include "contract.h"
@@ -50,14 +51,23 @@ static void wrong_urls(void **state)
               "not a PostgreSQL URL");
 }
 
+static void alter_system(const char *value)
+{
+    char text[80];
+    PGconn *connection = PQconnectdb(url);
+    snprintf(text, sizeof text, "ALTER SYSTEM SET max_prepared_transactions = %s", value);
+    PGresult *result = PQexec(connection, text);
+    assert_int_equal(PQresultStatus(result), PGRES_COMMAND_OK);
+    PQclear(result);
+    PQfinish(connection);
+}
+
 static void no_prepared_transactions(void **state)
 {
     struct client client;
     (void)state;
-    client_open(&client, url);
-    client_do(&client, "ALTER SYSTEM SET max_prepared_transactions = 0");
-    client_close(&client);
     struct cleave_error error;
+    alter_system("0");
     assert_int_equal(cleave__cluster_kill(cluster, 0, &error), CLEAVE_OK);
     if (cleave__cluster_start(cluster, 0, &error))
         fail_msg("%s", error.message);
@@ -66,8 +76,8 @@ static void no_prepared_transactions(void **state)
         client_batch(&client, CLEAVE_BATCH_PREPARE, "some", "SELECT 1", NULL, NULL, NULL),
         CLEAVE_UNSUPPORTED);
     assert_non_null(strstr(client.error.message, "max_prepared_transactions"));
-    client_do(&client, "ALTER SYSTEM SET max_prepared_transactions = 20");
     client_close(&client);
+    alter_system("30");
     assert_int_equal(cleave__cluster_kill(cluster, 0, &error), CLEAVE_OK);
     assert_int_equal(cleave__cluster_start(cluster, 0, &error), CLEAVE_OK);
 }
@@ -152,7 +162,8 @@ int main(void)
         cmocka_unit_test(dies),
         cmocka_unit_test(no_prepared_transactions),
     };
-    int failures = contract_run(url) + cmocka_run_group_tests_name("server", tests, NULL, NULL);
+    int failures = contract_run(url) + contract_run_random(url) +
+                   cmocka_run_group_tests_name("server", tests, NULL, NULL);
     if (cleave__cluster_down(cluster, &error)) {
         printf("%s\n", error.message);
         failures++;
