@@ -287,6 +287,81 @@ static void no_jetstream(void **state)
     cleave__runtime_free(runtime);
 }
 
+/* ---- what outlives a process ---- */
+
+/* Saves what it gets: a message of one byte is appended, a longer one saved; the sink hears how
+ * long it is now. */
+static void keep(struct probe *probe, struct cleave_context *context,
+                 const struct cleave_message *message)
+{
+    if (message->length == 1)
+        cleave__context_append(context, message->body, 1);
+    else
+        cleave__context_save(context, message->body, message->length);
+    probe->sum = message->length == 1 ? probe->sum + 1 : message->length;
+    cleave__context_send(context, probe->plan->peer, 1, &probe->sum, sizeof probe->sum);
+}
+
+static void remember(struct probe *probe, struct cleave_context *context, const uint8_t *saved,
+                     size_t length)
+{
+    (void)context;
+    probe->sum = length;
+    for (size_t i = 0; i < length; i++)
+        probe->digest = cleave__mix64(probe->digest ^ saved[i]);
+}
+
+static void hear(struct probe *probe, struct cleave_context *context,
+                 const struct cleave_message *message)
+{
+    (void)context;
+    probe->sum = message->length == 8 ? cleave__load64(message->body) : 0;
+}
+
+static void saved(void **state)
+{
+    (void)state;
+    enum { MOST = 3 << 20 };
+    struct cleave_nats_options world = nats_server_world(&server);
+    world.loop = false;
+    world.durable = true;
+    uint8_t *all = calloc(1, MOST);
+    size_t length = 0;
+    /* Appended; saved; appended; saved in pieces; appended; saved again. */
+    const size_t saves[] = {0, 5000, 0, MOST - 1000, 0, 2000000, 2, 0};
+    for (unsigned life = 0; life < sizeof saves / sizeof *saves; life++) {
+        struct cleave_runtime_options options = {
+            .transport = &cleave__nats, .threads = 2, .nats = world};
+        struct cleave_runtime *runtime = NULL;
+        struct cleave_error error;
+        struct probe_plan keeper = {.receive = keep, .start = remember, .peer = 2},
+                          sink = {.receive = hear};
+        if (cleave__runtime_new(&options, &runtime, &error))
+            fail_msg("%s", error.message);
+        probe_spawn(runtime, &keeper, NULL);
+        probe_spawn(runtime, &sink, NULL);
+        uint64_t digest = 0;
+        for (size_t i = 0; i < length; i++)
+            digest = cleave__mix64(digest ^ all[i]);
+        if (saves[life]) {
+            length = saves[life];
+            for (size_t i = 0; i < length; i++)
+                all[i] = (uint8_t)(i * 31 + life + (i >> 9));
+            assert_int_equal(cleave__runtime_post(runtime, 1, 1, all, length, NULL), CLEAVE_OK);
+        }
+        for (int i = 0; i < 300; i++) {
+            all[length++] = (uint8_t)(i + (int)life);
+            assert_int_equal(cleave__runtime_post(runtime, 1, 1, all + length - 1, 1, NULL),
+                             CLEAVE_OK);
+        }
+        probe_run_well(runtime);
+        assert_int_equal(probe_state(runtime, 1)->digest, digest); /* of the life before */
+        assert_int_equal(probe_state(runtime, 2)->sum, length);
+        cleave__runtime_free(runtime);
+    }
+    free(all);
+}
+
 /* ---- buckets ---- */
 
 static void buckets(void **state)
@@ -342,7 +417,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wrong_addresses), cmocka_unit_test(credentials),
         cmocka_unit_test(server_killed),   cmocka_unit_test(logs),
-        cmocka_unit_test(no_jetstream),    cmocka_unit_test(buckets),
+        cmocka_unit_test(saved),           cmocka_unit_test(no_jetstream),
+        cmocka_unit_test(buckets),
     };
     if (!nats_server_installed())
         return 0;

@@ -301,6 +301,24 @@ static void take_mark(struct cleave__nats *nats, uint64_t published)
     atomic_fetch_sub(&nats->crew.active, (unsigned)missing);
 }
 
+void cleave__nats_announce(struct cleave__nats *nats, const struct cleave__box *box)
+{
+    uint8_t bytes[CLEAVE__ENVELOPE_BYTES];
+    struct cleave__envelope envelope = {.sort = CLEAVE__ENVELOPE_BEGUN,
+                                        .sender = box->actor->number,
+                                        .receiver = box->actor->number,
+                                        .life = nats->life};
+    cleave__envelope_write(&envelope, bytes, sizeof bytes);
+    cleave__nats_publish(nats, box->wire->subject, bytes, sizeof bytes, false);
+}
+
+static void take_begun(struct cleave__nats *nats, const struct cleave__envelope *envelope)
+{
+    if (envelope->life > nats->life && envelope->receiver < nats->boxes.count &&
+        nats->boxes.data[envelope->receiver])
+        cleave__nats_superseded(nats, nats->boxes.data[envelope->receiver]->actor);
+}
+
 void cleave__nats_arrive(natsConnection *connection, natsSubscription *subscription,
                          natsMsg *message, void *closure)
 {
@@ -315,6 +333,8 @@ void cleave__nats_arrive(natsConnection *connection, natsSubscription *subscript
     bool own = good && envelope.life == nats->life;
     if (good && own && envelope.sort == CLEAVE__ENVELOPE_MARK) {
         take_mark(nats, envelope.charged);
+    } else if (good && envelope.sort == CLEAVE__ENVELOPE_BEGUN) {
+        take_begun(nats, &envelope);
     } else if (good && !nats->closing) {
         struct cleave__box *box = receiver_of(nats, ear, &envelope);
         good = box && take_envelope(nats, box, &envelope);

@@ -4,6 +4,7 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 enum { FIRST_DELAY_NS = 250000000, MOST_DELAY_NS = 2000000000 };
 
@@ -93,6 +94,19 @@ void cleave__asks_repeat(struct cleave__nats *nats)
         send_ask(ask);
     }
     pthread_mutex_unlock(&nats->asks_lock);
+}
+
+void cleave__asks_finish(struct cleave__nats *nats, uint64_t most_ns)
+{
+    uint64_t until_ns = cleave__crew_now_ns(&nats->crew) + most_ns;
+    size_t left = 1;
+    while (left && cleave__crew_now_ns(&nats->crew) < until_ns) {
+        pthread_mutex_lock(&nats->asks_lock);
+        left = nats->asks.count;
+        pthread_mutex_unlock(&nats->asks_lock);
+        if (left)
+            nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
+    }
 }
 
 /* ---- in ---- */

@@ -39,6 +39,8 @@ struct cleave__ask {
 void cleave__ask_begin(struct cleave__ask *ask);
 /* Sends again what is due. */
 void cleave__asks_repeat(struct cleave__nats *nats);
+/* Waits until all are answered, for so long at most. */
+void cleave__asks_finish(struct cleave__nats *nats, uint64_t most_ns);
 void cleave__ask_free(struct cleave__ask *ask);
 void cleave__asks_free(struct cleave__nats *nats);
 /* What JetStream answered: a message handler, its closure a struct cleave__ear. */

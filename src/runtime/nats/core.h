@@ -36,7 +36,8 @@ struct cleave__wire {
     struct cleave__bytes overflow; /* records of messages that found the mailbox full, from `at` */
     size_t overflow_at;
     uint32_t overflow_messages;
-    uint64_t lost; /* not yet in the statistics */
+    uint64_t lost;               /* not yet in the statistics */
+    struct cleave__saved *saved; /* of a durable actor (saved.h) */
     /* of whoever runs the actor */
     struct cleave__link *last; /* whose message was taken up last */
     CLEAVE_VECTOR(struct cleave__link *) dirty;
@@ -55,6 +56,7 @@ struct cleave__nats {
     const struct cleave_nats_options *options;
     struct cleave__dial dial;
     uint64_t life;
+    bool loops; /* messages between actors of this process go through the server */
 
     _Alignas(128) pthread_mutex_t lock;        /* what follows */
     CLEAVE_VECTOR(struct cleave__box *) boxes; /* by actor; NULL: gone */
@@ -90,6 +92,9 @@ struct cleave__nats {
 void cleave__nats_fail(struct cleave__nats *nats, enum cleave_status status, const char *format,
                        ...) CLEAVE_PRINTF(3, 4);
 
+/* The run ends: another process is this actor now. */
+void cleave__nats_superseded(struct cleave__nats *nats, const struct cleave__actor *actor);
+
 /* send.c */
 extern const struct cleave__crew_hooks cleave__nats_hooks;
 enum cleave__offer cleave__nats_offer(struct cleave_context *context,
@@ -100,9 +105,13 @@ static inline bool cleave__nats_is_here(const struct cleave__box *box)
 {
     return box->actor->sort == CLEAVE__ACTOR_HERE;
 }
+bool cleave__nats_save(struct cleave_context *context, bool anew, const void *bytes, size_t length);
 /* To the server; `here` as above. */
 void cleave__nats_publish(struct cleave__nats *nats, const char *subject, const void *bytes,
                           size_t size, bool here);
+/* The same for what was held back (saved.h). */
+void cleave__nats_publish_held(struct cleave__nats *nats, const struct cleave__box *to,
+                               uint8_t *bytes, size_t size);
 /* An envelope without frames, about this link. A probe (with `content`) or credit. */
 void cleave__nats_tell(struct cleave__wire *wire, struct cleave__link *link,
                        enum cleave__envelope_sort sort);
@@ -110,6 +119,8 @@ void cleave__nats_tell(struct cleave__wire *wire, struct cleave__link *link,
 /* arrive.c */
 void cleave__nats_arrive(natsConnection *connection, natsSubscription *subscription,
                          natsMsg *message, void *ear);
+/* That this process is this actor, from its beginning on. */
+void cleave__nats_announce(struct cleave__nats *nats, const struct cleave__box *box);
 /* After a reconnection: a mark to oneself. */
 void cleave__nats_mark(struct cleave__nats *nats);
 /* Moves what waits before the mailbox into it; under the mailbox's lock. */

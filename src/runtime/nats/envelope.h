@@ -25,6 +25,7 @@ enum cleave__envelope_sort {
     CLEAVE__ENVELOPE_CREDIT, /* nothing but what the envelope says */
     CLEAVE__ENVELOPE_PROBE,  /* to be answered with credit; content: u64, last number sent */
     CLEAVE__ENVELOPE_MARK,   /* to oneself: what was sent before it has come, or is lost */
+    CLEAVE__ENVELOPE_BEGUN,  /* to oneself: an older process that is this actor ends */
     CLEAVE__ENVELOPE_SORTS
 };
 
@@ -45,6 +46,8 @@ struct cleave__envelope {
 
 /* Writes the first CLEAVE__ENVELOPE_BYTES of `bytes`; the content, up to `size`, is there. */
 void cleave__envelope_write(const struct cleave__envelope *envelope, uint8_t *bytes, size_t size);
+/* Gives one that is written another number. */
+void cleave__envelope_renumber(uint8_t *bytes, size_t size, uint64_t number);
 /* CLEAVE_CORRUPT says what is wrong. `out` borrows `bytes`. */
 enum cleave_status cleave__envelope_read(const uint8_t *bytes, size_t size,
                                          struct cleave__envelope *out, struct cleave_error *error);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "runtime/nats/ask.h"
+#include "runtime/nats/saved.h"
 
 static uint64_t realtime_ns(void)
 {
@@ -26,6 +26,13 @@ void cleave__nats_fail(struct cleave__nats *nats, enum cleave_status status, con
 }
 
 /* ---- what the library tells ---- */
+
+void cleave__nats_superseded(struct cleave__nats *nats, const struct cleave__actor *actor)
+{
+    cleave__nats_fail(nats, CLEAVE_CONFLICT,
+                      "%s: another process that began later is this actor now; this one stops",
+                      actor->name);
+}
 
 static void on_disconnected(natsConnection *connection, void *closure)
 {
@@ -107,19 +114,27 @@ static enum cleave_status listen_to(struct cleave__nats *nats, const char *subje
     return status ? cleave__dial_error(error, status, subject) : CLEAVE_OK;
 }
 
-/* Logs of actors from `first` on. */
+/* Logs, and what durable actors saved, of actors from `first` on. */
 static enum cleave_status open_streams(struct cleave__nats *nats, size_t first,
                                        struct cleave_error *error)
 {
+    bool durable = nats->options->durable;
     enum cleave_status status = CLEAVE_OK;
     jsCtx *js = NULL;
     for (size_t a = first; !status && a < nats->boxes.count; a++) {
         const struct cleave__box *box = nats->boxes.data[a];
-        if (box->actor->sort != CLEAVE__ACTOR_LOG)
+        bool saves = durable && a && cleave__nats_is_here(box);
+        if (!saves && box->actor->sort != CLEAVE__ACTOR_LOG)
             continue;
-        natsStatus said = js ? NATS_OK : natsConnection_JetStream(&js, nats->dial.connection, NULL);
-        status = said ? cleave__dial_error(error, said, "JetStream")
-                      : cleave__log_open(nats, js, box, error);
+        if (!js) {
+            natsStatus said = natsConnection_JetStream(&js, nats->dial.connection, NULL);
+            status = said      ? cleave__dial_error(error, said, "JetStream")
+                     : durable ? cleave__saved_stream(nats, js, error)
+                               : CLEAVE_OK;
+        }
+        if (!status)
+            status = saves ? cleave__saved_open(box->wire, js, error)
+                           : cleave__log_open(nats, js, box, error);
     }
     jsCtx_Destroy(js);
     return status;
@@ -128,12 +143,12 @@ static enum cleave_status open_streams(struct cleave__nats *nats, size_t first,
 /* Of those that were added since the last run. */
 static enum cleave_status listen(struct cleave__nats *nats, struct cleave_error *error)
 {
-    enum cleave_status status = CLEAVE_OK;
     char subject[CLEAVE__SUBJECT_BYTES];
     size_t count = nats->boxes.count;
     if (nats->heard_up_to == count)
         return CLEAVE_OK;
-    if (nats->heard_up_to == 0) {
+    enum cleave_status status = open_streams(nats, nats->heard_up_to, error);
+    if (!status && nats->heard_up_to == 0) {
         snprintf(subject, sizeof subject, "%s.p.%llu", nats->dial.prefix,
                  (unsigned long long)nats->life);
         status = listen_to(nats, subject, NULL, 0, cleave__nats_arrive, error);
@@ -155,8 +170,11 @@ static enum cleave_status listen(struct cleave__nats *nats, struct cleave_error 
     natsStatus said = status ? NATS_OK : natsConnection_FlushTimeout(nats->dial.connection, 5000);
     if (said)
         status = cleave__dial_error(error, said, "subscribing at the NATS server");
-    if (!status)
-        status = open_streams(nats, nats->heard_up_to, error);
+    /* An older process that still is one of these actors ends. */
+    for (size_t a = nats->heard_up_to ? nats->heard_up_to : 1; !status && a < count; a++) {
+        if (cleave__nats_is_here(nats->boxes.data[a]) && (a == 1 || !nats->heard_all))
+            cleave__nats_announce(nats, nats->boxes.data[a]);
+    }
     if (!status)
         nats->heard_up_to = (uint32_t)count;
     return status;
@@ -164,12 +182,18 @@ static enum cleave_status listen(struct cleave__nats *nats, struct cleave_error 
 
 /* ---- operations ---- */
 
-/* No callback is under way afterwards, nor will be. */
+enum { FINISH_NS = 2000000000 };
+
+/* What JetStream is to keep is kept, if it does not take too long. No callback is under way
+ * afterwards, nor will be. */
 static void hush(void *state)
 {
     struct cleave__nats *nats = state;
-    if (atomic_exchange(&nats->closing, true))
+    if (atomic_load(&nats->closing))
         return;
+    if (nats->dial.connection && !cleave__runtime_failed(nats->crew.runtime))
+        cleave__asks_finish(nats, FINISH_NS);
+    atomic_store(&nats->closing, true);
     cleave__nats_keep_no_more(nats);
     if (!nats->dial.connection)
         return;
@@ -213,6 +237,8 @@ static enum cleave_status open_nats(struct cleave_runtime *runtime, void **state
     memset(nats, 0, sizeof *nats);
     nats->options = &runtime->options.nats;
     nats->life = realtime_ns();
+    /* One way for all that a durable actor sends keeps its order. */
+    nats->loops = nats->options->loop || nats->options->durable;
     nats->crew.hooks = &cleave__nats_hooks;
     nats->crew.serves = nats->options->serve;
     nats->crew.open = nats->options->serve;
@@ -252,6 +278,7 @@ static void drop(void *state, struct cleave__actor *actor)
     pthread_mutex_unlock(&nats->lock);
     if (box->wire) {
         cleave__links_free(&box->wire->links);
+        cleave__saved_free(box->wire->saved);
         free(box->wire->overflow.data);
         CLEAVE_VECTOR_FREE(&box->wire->dirty);
         CLEAVE_VECTOR_FREE(&box->wire->touched);
@@ -358,4 +385,5 @@ const struct cleave_transport_ops cleave__nats = {.name = "nats",
                                                   .reaches_out = true,
                                                   .join = join,
                                                   .hush = hush,
+                                                  .save = cleave__nats_save,
                                                   .lossy = lossy};

@@ -2,7 +2,7 @@
 #include <assert.h>
 #include <stdio.h>
 
-#include "runtime/nats/ask.h"
+#include "runtime/nats/saved.h"
 
 static struct cleave__nats *nats_of(struct cleave_context *context)
 {
@@ -57,17 +57,32 @@ static struct cleave__envelope describe(struct cleave__wire *wire, struct cleave
     return envelope;
 }
 
-static void number(struct cleave__nats *nats, struct cleave__envelope *envelope, bool here)
+static uint64_t next_number(struct cleave__nats *nats)
 {
+    return atomic_fetch_add(&nats->published, 1) + 1;
+}
+
+void cleave__nats_publish_held(struct cleave__nats *nats, const struct cleave__box *to,
+                               uint8_t *bytes, size_t size)
+{
+    bool here = cleave__nats_is_here(to);
     if (here)
-        envelope->number = atomic_fetch_add(&nats->published, 1) + 1;
+        cleave__envelope_renumber(bytes, size, next_number(nats));
+    cleave__nats_publish(nats, to->wire->subject, bytes, size, here);
 }
 
 static void post(struct cleave__wire *wire, const struct cleave__box *to,
                  struct cleave__envelope *envelope, uint8_t *bytes, size_t size)
 {
     bool here = cleave__nats_is_here(to);
-    number(wire->nats, envelope, here);
+    bool carries =
+        envelope->sort == CLEAVE__ENVELOPE_FRAMES || envelope->sort == CLEAVE__ENVELOPE_PIECE;
+    if (wire->saved && carries) {
+        cleave__envelope_write(envelope, bytes, size);
+        cleave__saved_hold(wire->saved, to, bytes, size, NULL);
+        return;
+    }
+    envelope->number = here ? next_number(wire->nats) : 0;
     cleave__envelope_write(envelope, bytes, size);
     cleave__nats_publish(wire->nats, to->wire->subject, bytes, size, here);
 }
@@ -158,7 +173,7 @@ enum cleave__offer cleave__nats_offer(struct cleave_context *context,
     struct cleave__nats *nats = nats_of(context);
     struct cleave__actor *peer = context->runtime->actors.data[frame->receiver];
     struct cleave__box *own = context->actor->mail;
-    if (peer->sort == CLEAVE__ACTOR_HERE && (!nats->options->loop || context->actor->number == 0))
+    if (peer->sort == CLEAVE__ACTOR_HERE && (!nats->loops || context->actor->number == 0))
         return cleave__crew_offer(context, channel, frame, forced);
     struct cleave__wire *wire = own->wire;
     if (!channel->link) {
@@ -191,7 +206,10 @@ enum cleave__offer cleave__nats_offer(struct cleave_context *context,
         if (!ask)
             return CLEAVE__FAILED;
         channel->sent++;
-        cleave__ask_begin(ask);
+        if (!wire->saved)
+            cleave__ask_begin(ask);
+        else if (!cleave__saved_hold(wire->saved, NULL, NULL, ask->size, ask))
+            cleave__ask_free(ask);
         return CLEAVE__SENT;
     }
     if (append(context, wire, link, channel, frame))
@@ -250,6 +268,8 @@ static void flush(struct cleave__worker *worker, struct cleave__box *box)
         link->dirty = false;
     }
     wire->dirty.count = 0;
+    if (wire->saved)
+        cleave__saved_turn(wire->saved);
     for (size_t i = 0; i < wire->touched.count; i++) {
         struct cleave__link *link = wire->touched.data[i];
         link->touched = false;
@@ -267,4 +287,20 @@ static bool expects(struct cleave__crew *crew)
     return atomic_load(&nats->waiting) > 0;
 }
 
-const struct cleave__crew_hooks cleave__nats_hooks = {taken, flush, cleave__nats_refill, expects};
+static bool waits(struct cleave__box *box)
+{
+    return box->wire->saved && cleave__saved_is_full(box->wire->saved);
+}
+
+const struct cleave__crew_hooks cleave__nats_hooks = {taken, flush, cleave__nats_refill, waits,
+                                                      expects};
+
+bool cleave__nats_save(struct cleave_context *context, bool anew, const void *bytes, size_t length)
+{
+    struct cleave__box *own = context->actor->mail;
+    if (!own->wire->saved)
+        return false;
+    if (!cleave__saved_note(own->wire->saved, anew, bytes, length))
+        cleave__runtime_no_memory(context->runtime);
+    return true;
+}
