@@ -120,9 +120,11 @@ expect 2 graph serve --name 'a b' $graph --role shard --seat 0
 expect 2 graph serve --name w $graph --seat 0
 expect 2 graph query $graph --nats nats://x:1,, --from 12
 
-# SIGTERM ends a process in good order.
+# A seat is the later process's; SIGTERM ends one in good order.
 serve again --role shard --seat 0 --log again.log
 ready again
+wait "$(cat pid.shard0)" && fail "an older process of the same seat goes on"
+expect_line 'shard 1: another process that began later is this actor now; this one stops' err.shard0
 kill -TERM "$(cat pid.again)"
 wait "$(cat pid.again)" || fail "SIGTERM: $? $(cat err.again)"
 expect_line 'event=ended status=ok' again.log
