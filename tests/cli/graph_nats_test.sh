@@ -72,6 +72,12 @@ expect_line 'executor,hops,requests,remote_requests,reads,looks,rounds,answers' 
 expect 0 graph query --name w $graph --from 12 --json
 expect_line '"verified":null' <(tr -d ' \n' <out)
 
+# Many queries: latency and throughput as a client sees them, and every answer checked.
+expect 0 graph run --name w $graph --queries 2000 --clients 4,16 --executors batched --metrics 0 -q
+expect_line 'verified: 4000 answers' out
+expect 2 graph run --name w $graph --changes 5
+expect 2 graph run --name w $graph --placements hash
+
 # One after another is killed while queries are asked, and started again.
 load=()
 for loop in 1 2 3; do
@@ -114,9 +120,11 @@ expect 2 graph serve --name 'a b' $graph --role shard --seat 0
 expect 2 graph serve --name w $graph --seat 0
 expect 2 graph query $graph --nats nats://x:1,, --from 12
 
-# SIGTERM ends a process in good order.
+# A seat is the later process's; SIGTERM ends one in good order.
 serve again --role shard --seat 0 --log again.log
 ready again
+wait "$(cat pid.shard0)" && fail "an older process of the same seat goes on"
+expect_line 'shard 1: another process that began later is this actor now; this one stops' err.shard0
 kill -TERM "$(cat pid.again)"
 wait "$(cat pid.again)" || fail "SIGTERM: $? $(cat err.again)"
 expect_line 'event=ended status=ok' again.log

@@ -26,6 +26,7 @@
 enum { SHARDS = 3, COORDINATORS = 2, QUERIES = 6000 };
 
 static struct nats_server server;
+static uint32_t kills_of_server; /* instead of processes */
 
 static void sleep_ms(long ms)
 {
@@ -135,6 +136,13 @@ static void under_load(uint64_t seed, uint32_t kills)
     for (uint32_t k = 0; k < kills && !ended; k++) {
         uint32_t i = (uint32_t)cleave__random_below(&random, SHARDS + COORDINATORS);
         sleep_ms(30 + (long)cleave__random_below(&random, 100));
+        if (kills_of_server) {
+            nats_server_kill(&server);
+            sleep_ms((long)cleave__random_below(&random, 150));
+            assert_true(nats_server_start(&server));
+            ended = waitpid(client, &status, WNOHANG) == client;
+            continue;
+        }
         stop(&other[i]);
         sleep_ms((long)cleave__random_below(&random, 150));
         other[i] = i < SHARDS ? begin(&w, CLEAVE__PART_SHARD, i)
@@ -168,6 +176,81 @@ static void killed(void **state)
     (void)state;
     under_load(2, 12);
     under_load(3, 12);
+}
+
+/* The server is killed under load and comes back on its port: what was under way is lost, and asked
+ * again. */
+static void server_killed(void **state)
+{
+    (void)state;
+    kills_of_server = 3;
+    under_load(5, 3);
+    kills_of_server = 0;
+}
+
+/* A world of halves that know nothing of each other, each on a shard of its own. */
+static struct world make_halves(void)
+{
+    enum { HALF = 300 };
+    struct world w = make_world(6);
+    struct cleave__edges edges = {0};
+    struct cleave_error error;
+    cleave__graph_free(w.graph);
+    for (uint32_t v = 0; v < HALF; v++) {
+        for (uint32_t h = 0; h < 2; h++) {
+            uint32_t from = h * HALF + v;
+            assert_true(CLEAVE_PUSH(&edges.end, from) &&
+                        CLEAVE_PUSH(&edges.end, h * HALF + (v + 1) % HALF) &&
+                        CLEAVE_PUSH(&edges.end, from) &&
+                        CLEAVE_PUSH(&edges.end, h * HALF + (v + 7) % HALF));
+            w.owner[from] = h;
+        }
+    }
+    assert_int_equal(cleave__graph_build(2 * HALF, &edges, false, &w.graph, &error), CLEAVE_OK);
+    CLEAVE_VECTOR_FREE(&edges.end);
+    w.serving.shards = 2;
+    w.serving.sources = 2000;
+    return w;
+}
+
+/* A shard that is down stops whoever needs it, and nobody else; when it is back they go on. */
+static void one_half_is_down(void **state)
+{
+    struct world w = make_halves(), other = w;
+    int status;
+    (void)state;
+    for (uint32_t i = 0; i < w.serving.sources; i++)
+        w.source[i] = 300 + i % 300;
+    w.serving.outstanding = 700; /* more than a coordinator asks of a shard at once */
+    pid_t up = begin(&w, CLEAVE__PART_SHARD, 0), down;
+    pid_t coordinators[2] = {begin(&w, CLEAVE__PART_COORDINATOR, 0),
+                             begin(&w, CLEAVE__PART_COORDINATOR, 1)};
+    pid_t waits = begin(&w, CLEAVE__PART_CLIENT, 0);
+    sleep_ms(1500);
+    for (uint32_t i = 0; i < other.serving.sources; i++)
+        other.source[i] = i % 300;
+    other.serving.patience_ns = UINT64_C(8000000000);
+    pid_t goes_on = begin(&other, CLEAVE__PART_CLIENT, 1);
+    assert_int_equal(waitpid(goes_on, &status, 0), goes_on);
+    bool good = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    bool waited = waitpid(waits, &status, WNOHANG) == 0;
+    down = begin(&w, CLEAVE__PART_SHARD, 1);
+    for (int tries = 0; waited && good && tries < 3000; tries++, sleep_ms(10)) {
+        if (waitpid(waits, &status, WNOHANG) == waits) {
+            waits = 0;
+            break;
+        }
+    }
+    bool ended = !waits && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    stop(&waits);
+    stop(&up);
+    stop(&down);
+    stop(&coordinators[0]);
+    stop(&coordinators[1]);
+    free_world(&w);
+    assert_true(good);
+    assert_true(waited);
+    assert_true(ended);
 }
 
 static void nobody_is_there(void **state)
@@ -224,8 +307,9 @@ static void questions(void **state)
 int main(void)
 {
     const struct CMUnitTest alone[] = {cmocka_unit_test(questions)};
-    const struct CMUnitTest tests[] = {cmocka_unit_test(quietly), cmocka_unit_test(killed),
-                                       cmocka_unit_test(nobody_is_there)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(quietly), cmocka_unit_test(killed), cmocka_unit_test(server_killed),
+        cmocka_unit_test(one_half_is_down), cmocka_unit_test(nobody_is_there)};
     int failed = cmocka_run_group_tests(alone, NULL, NULL);
     if (!nats_server_installed())
         return failed;

@@ -47,18 +47,20 @@ static void send(struct cleave__graph_client *client, struct cleave_context *con
     uint64_t number = client->number[at];
     cleave__put64(writer, number);
     cleave__put32(writer, cleave__source_of(world->serving, number));
-    if (world->open)
-        cleave__question_write(&world->serving->query, world->serving->executor, writer);
-    if (writer->failed) {
-        cleave__context_fail(context, CLEAVE_NO_MEMORY, "no memory for queries");
-        return;
-    }
     uint64_t to = (number + client->tries[at]) % world->serving->coordinators;
     /* Longer than shards have for some answers in a row; and ever longer, so that queries which
      * take long are not asked again for ever. */
     uint32_t tries = client->tries[at] + 4;
     uint64_t wait_ns = cleave__graph_pause_ns(
         world->serving, tries < CLEAVE__TRIES_MOST ? tries : CLEAVE__TRIES_MOST);
+    if (world->open) {
+        cleave__put64(writer, wait_ns);
+        cleave__question_write(&world->serving->query, world->serving->executor, writer);
+    }
+    if (writer->failed) {
+        cleave__context_fail(context, CLEAVE_NO_MEMORY, "no memory for queries");
+        return;
+    }
     cleave__context_request(context,
                             world->open ? cleave__coordinators_group(world)
                                         : cleave__coordinator_actor(world, (uint32_t)to),

@@ -81,7 +81,8 @@ static inline uint32_t cleave__source_of(const struct cleave__serving *serving, 
 }
 
 enum cleave__graph_kind {
-    CLEAVE__GRAPH_QUERY = 1,      /* client to coordinator: u64 number, u32 source, question.c */
+    CLEAVE__GRAPH_QUERY = 1,      /* client to coordinator: u64 number, u32 source; in an open world
+                                   * u64 how long it waits, a question (question.c) */
     CLEAVE__GRAPH_ANSWER,         /* and back: see coordinator.c */
     CLEAVE__GRAPH_READ,           /* coordinator to shard: u32 flags, u32 users each */
     CLEAVE__GRAPH_LISTS,          /* and back: records as cleave__user_write has them */
@@ -97,7 +98,8 @@ enum cleave__graph_kind {
     CLEAVE__GRAPH_LOAD,           /* manager to shard */
     CLEAVE__GRAPH_LOADS, /* and back: u64 reads, u32 users, of those read most u32, u64, u64 */
     CLEAVE__GRAPH_DONE,  /* an answer without words */
-    CLEAVE__GRAPH_AGAIN  /* from outside to clients: queries when nothing changes any more */
+    CLEAVE__GRAPH_AGAIN, /* from outside to clients: queries when nothing changes any more */
+    CLEAVE__GRAPH_BACK   /* shard to coordinators, in an open world: it has begun */
 };
 
 enum cleave__change_op {
