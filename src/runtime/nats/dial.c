@@ -110,7 +110,8 @@ static enum cleave_status use_keys(struct cleave__dial *dial, struct cleave_erro
 
 /* ---- connecting ---- */
 
-enum { START_PATIENCE_NS = 2000000000, TRY_MS = 100 };
+enum { TRY_MS = 100 };
+static const uint64_t start_patience_ns = UINT64_C(5000000000);
 
 static natsStatus set_options(struct cleave__dial *dial, const struct cleave__dial_calls *calls)
 {
@@ -224,7 +225,7 @@ static enum cleave_status connect_to(struct cleave__dial *dial,
     enum cleave_status done = use_keys(dial, error);
     if (done)
         return done;
-    uint64_t patience_ns = options->patience_ns ? options->patience_ns : START_PATIENCE_NS;
+    uint64_t patience_ns = options->patience_ns ? options->patience_ns : start_patience_ns;
     uint64_t began_ns = now_ns();
     for (;;) {
         status = natsConnection_Connect(&dial->connection, dial->connecting);
