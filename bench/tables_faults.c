@@ -6,10 +6,11 @@
  *     bench/tables_faults --planted             of a build that commits before it decides: ends
  * with 0 once that was found
  *
- * Now and then both, and now and then a sweep runs all the while. Transfers between accounts (two rows changed, two told, often on two shards) and TPC-C Payments
- * go through cleave__replay in a process of their own, on three PostgreSQL servers. What must hold
- * is computed from the rows alone: every transfer has both its rows or none, an account has what
- * its rows sum up to, and the Payments' sums by warehouse, district, customer and history are one.
+ * Now and then both, and now and then a sweep runs all the while. Transfers between accounts (two
+ * rows changed, two told, often on two shards) and TPC-C Payments go through cleave__replay in a
+ * process of their own, on three PostgreSQL servers. What must hold is computed from the rows
+ * alone: every transfer has both its rows or none, an account has what its rows sum up to, and the
+ * Payments' sums by warehouse, district, customer and history are one.
  */
 #include <fcntl.h>
 #include <inttypes.h>

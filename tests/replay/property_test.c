@@ -1,7 +1,7 @@
-/* Random transactions over random layouts, on SQLite or (with an argument) PostgreSQL: joins, aggregates, ORDER BY and LIMIT across
- * shards, changes of the columns that decide where rows live, rows with several homes in one
- * INSERT. Every answer is the unsharded database's, every row is where it belongs in the end, and
- * as many transactions were distributed as counting says. */
+/* Random transactions over random layouts, on SQLite or (with an argument) PostgreSQL: joins,
+ * aggregates, ORDER BY and LIMIT across shards, changes of the columns that decide where rows live,
+ * rows with several homes in one INSERT. Every answer is the unsharded database's, every row is
+ * where it belongs in the end, and as many transactions were distributed as counting says. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -250,12 +250,11 @@ static enum cleave_status move_rows(struct cleave__replay_client *client,
         const struct cleave__branch *branch = &client->branches[s];
         for (uint32_t i = 0; i < branch->batch.count && !status; i++) {
             if (branch->answers[i].affected != 1)
-                status = cleave_error_set(error, CLEAVE_CORRUPT,
-                                          "%.100s: %llu rows of %.60s moved where one was to: its "
-                                          "primary key is not unique there",
-                                          branch->port.url,
-                                          (unsigned long long)branch->answers[i].affected,
-                                          table->name);
+                status = cleave_error_set(
+                    error, CLEAVE_CORRUPT,
+                    "%.100s: %llu rows of %.60s moved where one was to: its "
+                    "primary key is not unique there",
+                    branch->port.url, (unsigned long long)branch->answers[i].affected, table->name);
         }
     }
     return status;

@@ -54,12 +54,12 @@ static enum cleave_status finish(struct cleave__replay_client *client, bool comm
                 branch->state = CLEAVE__BRANCH_NONE;
             } else if (got != CLEAVE_IO || cleave__clock_ns() > until_ns ||
                        (client->world->stop && *client->world->stop)) {
-                status = cleave_error_set(error, got == CLEAVE_IO ? CLEAVE_LIMIT : got,
-                                          "%.200s has a transaction prepared that is %s, and did "
-                                          "not take that in time; `cleave tables recover` settles "
-                                          "it",
-                                          branch->port.url,
-                                          commit ? "committed" : "to be rolled back");
+                status =
+                    cleave_error_set(error, got == CLEAVE_IO ? CLEAVE_LIMIT : got,
+                                     "%.200s has a transaction prepared that is %s, and did "
+                                     "not take that in time; `cleave tables recover` settles "
+                                     "it",
+                                     branch->port.url, commit ? "committed" : "to be rolled back");
                 break;
             }
         }
