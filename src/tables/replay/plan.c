@@ -254,8 +254,10 @@ enum cleave_status cleave__planner_plan(struct cleave__planner *planner,
     if (cleave__shardset_count(&planned.shards) == 0)
         cleave__shardset_add(&planned.shards,
                              (uint32_t)(turn % cleave__lookup_shards(planner->lookup)));
-    planned.accesses =
-        cleave__arena_array(arena, planned.access_count + 1, sizeof *planned.accesses);
+    const struct cleave_schema *schema = &planner->lookup->schema;
+    planned.accesses = cleave__arena_array(
+        arena, planned.access_count * (1 + (size_t)cleave__foreign_most(schema)) + 1,
+        sizeof *planned.accesses);
     if (!planned.accesses)
         return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for a plan");
     planned.access_count = 0;
@@ -269,8 +271,13 @@ enum cleave_status cleave__planner_plan(struct cleave__planner *planner,
         for (uint32_t a = 0; a < analyzed[s].access_count; a++) {
             if (analyzed[s].accesses[a].box_count == 0)
                 continue;
-            planned.accesses[planned.access_count++] = analyzed[s].accesses[a];
-            planned.writes = planned.writes || analyzed[s].accesses[a].write;
+            const struct cleave_access *access = &analyzed[s].accesses[a];
+            planned.accesses[planned.access_count++] = *access;
+            planned.writes = planned.writes || access->write;
+            bool removes = work.shape && work.shape->kind == CLEAVE__SHAPE_DELETE;
+            if (!cleave__foreign_accesses(schema, access, removes, arena, planned.accesses,
+                                          &planned.access_count))
+                return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for a plan");
         }
     }
     *out = planned;

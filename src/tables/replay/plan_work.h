@@ -39,4 +39,12 @@ enum cleave_status cleave__plan_query(const struct cleave__plan_work *work,
                                       const struct cleave_shardset *all);
 enum cleave_status cleave__plan_change(const struct cleave__plan_work *work);
 
+/* plan_foreign.c: what an access reads besides, by foreign keys, at the end of `out`; `removes`: of
+ * a DELETE. At most so many for one access. False: memory is out. */
+uint32_t cleave__foreign_most(const struct cleave_schema *schema);
+bool cleave__foreign_accesses(const struct cleave_schema *schema,
+                              const struct cleave_access *access, bool removes,
+                              struct cleave_arena *arena, struct cleave_access *out,
+                              uint32_t *count);
+
 #endif
