@@ -212,6 +212,46 @@ static void rules_by_hand(void **state)
     world_close(&world);
 }
 
+/* What foreign keys read keeps its order too. */
+static void foreign_keys_are_ordered(void **state)
+{
+    (void)state;
+    static const char ddl[] = "CREATE TABLE p (a int, b int, v int, PRIMARY KEY (a, b));"
+                              "CREATE TABLE c (k int PRIMARY KEY, y int, x int, FOREIGN KEY (x, y) "
+                              "REFERENCES p (a, b));";
+    static const struct {
+        const char *sql;
+        uint32_t table, terms;
+        int64_t low; /* of the first term */
+    } list[] = {{"INSERT INTO c (k, x, y) VALUES (1, 20, 30)", 0, 2, 20},
+                {"DELETE FROM p WHERE a = 7 AND b = 8", 1, 2, 8}};
+    struct world world;
+    struct cleave_lookup *lookup;
+    struct cleave__planner *planner;
+    struct cleave_error error;
+    world_open(&world, ddl, 2);
+    ok(cleave__lookup_build(&world.layout, &lookup, &error), &error);
+    ok(cleave__planner_new(lookup, &planner, &error), &error);
+    for (size_t i = 0; i < 2; i++) {
+        const struct cleave_trace_statement statement = {list[i].sql, strlen(list[i].sql), NULL, 0};
+        const struct cleave_trace_transaction transaction = {.statements = &statement,
+                                                             .statement_count = 1};
+        struct cleave__planned planned;
+        struct cleave_arena arena = {0};
+        ok(cleave__planner_plan(planner, &transaction, 0, &arena, &planned, &error), &error);
+        assert_int_equal(planned.access_count, 2);
+        const struct cleave_access *other = &planned.accesses[1];
+        assert_true(other->table == list[i].table && !other->write && other->box_count == 1);
+        assert_int_equal(other->boxes[0].term_count, list[i].terms);
+        assert_true(other->boxes[0].terms[0].column < other->boxes[0].terms[1].column);
+        assert_int_equal(other->boxes[0].terms[0].ranges[0].low.integer, list[i].low);
+        cleave__arena_free(&arena);
+    }
+    cleave__planner_free(planner);
+    cleave__lookup_release(lookup);
+    world_close(&world);
+}
+
 static void inserts_are_cut(void **state)
 {
     (void)state;
@@ -517,6 +557,7 @@ int main(void)
         cmocka_unit_test(conflicts_keep_their_order),
         cmocka_unit_test(rules_by_hand),
         cmocka_unit_test(inserts_are_cut),
+        cmocka_unit_test(foreign_keys_are_ordered),
         cmocka_unit_test(answers_are_compared),
         cmocka_unit_test(messages_come_back),
         cmocka_unit_test(names_of_branches),
