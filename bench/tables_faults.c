@@ -6,10 +6,11 @@
  *     bench/tables_faults --planted             of a build that commits before it decides: ends
  * with 0 once that was found
  *
- * Transfers between accounts (two rows changed, two told, often on two shards) and TPC-C Payments
- * go through cleave__replay in a process of their own, on three PostgreSQL servers. What must hold
- * is computed from the rows alone: every transfer has both its rows or none, an account has what
- * its rows sum up to, and the Payments' sums by warehouse, district, customer and history are one.
+ * Now and then both, and now and then a sweep runs all the while. Transfers between accounts (two
+ * rows changed, two told, often on two shards) and TPC-C Payments go through cleave__replay in a
+ * process of their own, on three PostgreSQL servers. What must hold is computed from the rows
+ * alone: every transfer has both its rows or none, an account has what its rows sum up to, and the
+ * Payments' sums by warehouse, district, customer and history are one.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -386,8 +387,27 @@ static struct cells read_acknowledged(const char *path)
 
 /* ---- one kill ---- */
 
+/* Sweeps again and again, in a process of its own, while the coordinator is at work: it may make
+ * transactions begin anew, and nothing worse. */
+static pid_t start_sweeper(const struct cleave__replay_world *world, int asked, int tell)
+{
+    pid_t sweeper = fork();
+    if (sweeper == 0) { /* the coordinator's end is to be seen */
+        close(asked);
+        close(tell);
+    }
+    while (sweeper == 0) {
+        struct cleave__recovery recovery;
+        struct cleave__replay_world now = *world;
+        now.patience_ns = 0;
+        (void)cleave__recover(&now, true, &recovery, NULL);
+        usleep(20000);
+    }
+    return sweeper;
+}
+
 /* The shard dies when the coordinator says so, and comes back a little later. */
-static void serve_kill(struct faults *faults, int asked, int tell)
+static void serve_kill(struct faults *faults, pid_t coordinator, int asked, int tell)
 {
     struct cleave_error error;
     char byte;
@@ -399,6 +419,8 @@ static void serve_kill(struct faults *faults, int asked, int tell)
     if (write(tell, &byte, 1) != 1)
         return;
     usleep((useconds_t)cleave__random_below(&faults->random, 200000));
+    if (cleave__random_below(&faults->random, 4) == 0)
+        kill(coordinator, SIGKILL); /* both */
     must(cleave__cluster_start(faults->cluster, shard, &error), &error);
 }
 
@@ -417,7 +439,11 @@ static bool kill_once(struct faults *faults)
     atomic_init(&c->countdown, 1 + (int)cleave__random_below(&faults->random, POINTS_MOST));
     c->ask = ask_pipe[1];
     c->told = tell_pipe[0];
-    pid_t child = fork();
+    const struct cleave__replay_world world = {.lookup = faults->lookup,
+                                               .urls = faults->urls,
+                                               .coordinator = "faults",
+                                               .patience_ns = 30000000000};
+    pid_t sweeper = 0, child = fork();
     if (child == 0) {
         close(ask_pipe[0]);
         close(tell_pipe[1]);
@@ -425,9 +451,15 @@ static bool kill_once(struct faults *faults)
     }
     close(ask_pipe[1]);
     close(tell_pipe[0]);
+    if (cleave__random_below(&faults->random, 3) == 0)
+        sweeper = start_sweeper(&world, ask_pipe[0], tell_pipe[1]);
     if (!c->kills_itself)
-        serve_kill(faults, ask_pipe[0], tell_pipe[1]);
+        serve_kill(faults, child, ask_pipe[0], tell_pipe[1]);
     waitpid(child, &state, 0);
+    if (sweeper > 0) {
+        kill(sweeper, SIGKILL);
+        waitpid(sweeper, NULL, 0);
+    }
     close(ask_pipe[0]);
     close(tell_pipe[1]);
     close(c->acknowledged);
@@ -439,10 +471,6 @@ static bool kill_once(struct faults *faults)
 
     struct cleave_error error;
     struct cleave__recovery recovery;
-    const struct cleave__replay_world world = {.lookup = faults->lookup,
-                                               .urls = faults->urls,
-                                               .coordinator = "faults",
-                                               .patience_ns = 30000000000};
     struct cells list = read_acknowledged(path);
     if (!killed && right && list.count != TRANSACTIONS)
         right = wrong("acknowledged", (int64_t)list.count, TRANSACTIONS);

@@ -126,7 +126,8 @@ enum cleave_status cleave__graph_far_open(struct cleave_graph_far *far,
     bool first = false;
     *far = (struct cleave_graph_far){.nats = cleave__nats_arguments(arguments)};
     far->keeping = far->nats;
-    enum cleave_status status = cleave__bucket_open(&far->keeping, "graph", &far->bucket, error);
+    enum cleave_status status =
+        cleave__bucket_open(&far->keeping, "graph", make != NULL, &far->bucket, error);
     if (!status)
         status = read_agreement(far, arguments->name, graph, error);
     if (status == CLEAVE_NOT_FOUND && make) {

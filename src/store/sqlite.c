@@ -179,23 +179,6 @@ enum cleave_status cleave__sqlite_cell(struct cleave__sqlite *s, sqlite3_stmt *s
     return CLEAVE_OK;
 }
 
-static int took(void *context, int columns, char **values, char **names)
-{
-    (void)columns;
-    (void)names;
-    *(bool *)context = values[0] && strcmp(values[0], "0") == 0;
-    return 0;
-}
-
-/* Nothing is in the file, and no other session has it open. */
-static bool is_unused(struct cleave__sqlite *s)
-{
-    bool empty = false;
-    sqlite3_busy_handler(s->db, NULL, NULL);
-    return !sqlite3_exec(s->db, "SELECT count(*) FROM sqlite_schema", took, &empty, NULL) &&
-           empty && !sqlite3_exec(s->db, "PRAGMA journal_mode=DELETE", NULL, NULL, NULL);
-}
-
 /* PostgreSQL's left(text, n) and right(text, n), in characters; n below 0 leaves so many out. */
 static void cut(sqlite3_context *context, int count, sqlite3_value **values)
 {
@@ -222,6 +205,23 @@ static void cut(sqlite3_context *context, int count, sqlite3_value **values)
         sqlite3_result_text(context, at, -1, SQLITE_TRANSIENT);
     else
         sqlite3_result_text(context, text, (int)(at - text), SQLITE_TRANSIENT);
+}
+
+static int took(void *context, int columns, char **values, char **names)
+{
+    (void)columns;
+    (void)names;
+    *(bool *)context = values[0] && strcmp(values[0], "0") == 0;
+    return 0;
+}
+
+/* Nothing is in the file, and no other session has it open. */
+static bool is_unused(struct cleave__sqlite *s)
+{
+    bool empty = false;
+    sqlite3_busy_handler(s->db, NULL, NULL);
+    return !sqlite3_exec(s->db, "SELECT count(*) FROM sqlite_schema", took, &empty, NULL) &&
+           empty && !sqlite3_exec(s->db, "PRAGMA journal_mode=DELETE", NULL, NULL, NULL);
 }
 
 static void close_session(struct cleave_store_session *session)

@@ -101,6 +101,8 @@ static void put(struct arrival *a, struct cleave_frame frame)
     }
     link->given++;
     link->held += record.charged;
+    if (link->held > link->seen) /* its envelope said less than it held: not of ours */
+        link->seen = link->held;
 }
 
 void cleave__nats_answer(struct cleave__wire *wire, uint32_t from, uint64_t correlation,
@@ -253,13 +255,14 @@ void cleave__nats_mark(struct cleave__nats *nats)
 {
     uint8_t bytes[CLEAVE__ENVELOPE_BYTES];
     char subject[CLEAVE__SUBJECT_BYTES];
-    struct cleave__envelope envelope = {.sort = CLEAVE__ENVELOPE_MARK,
-                                        .life = nats->life,
-                                        .charged = atomic_load(&nats->published)};
+    struct cleave__envelope envelope = {.sort = CLEAVE__ENVELOPE_MARK, .life = nats->life};
     snprintf(subject, sizeof subject, "%s.p.%llu", nats->dial.prefix,
              (unsigned long long)nats->life);
+    pthread_mutex_lock(&nats->publish_lock);
+    envelope.charged = nats->published;
     cleave__envelope_write(&envelope, bytes, sizeof bytes);
     cleave__nats_publish(nats, subject, bytes, sizeof bytes, false);
+    pthread_mutex_unlock(&nats->publish_lock);
 }
 
 void cleave__nats_probe(struct cleave__nats *nats, uint64_t before_ns)
@@ -294,8 +297,8 @@ static void take_mark(struct cleave__nats *nats, uint64_t published)
     if (published <= nats->resolved)
         return;
     uint64_t sent = published - nats->resolved;
-    uint64_t arrived = atomic_exchange(&nats->arrived, 0);
-    uint64_t missing = sent > arrived ? sent - arrived : 0;
+    uint64_t missing = sent > nats->arrived ? sent - nats->arrived : 0;
+    nats->arrived = 0;
     nats->resolved = published;
     cleave__nats_probe(nats, UINT64_MAX); /* before anybody thinks that all is over */
     atomic_fetch_sub(&nats->crew.active, (unsigned)missing);
@@ -340,7 +343,7 @@ void cleave__nats_arrive(natsConnection *connection, natsSubscription *subscript
         good = box && take_envelope(nats, box, &envelope);
     }
     if (own && envelope.number > nats->resolved) {
-        atomic_fetch_add(&nats->arrived, 1);
+        nats->arrived++;
         if (atomic_fetch_sub(&nats->crew.active, 1) == 1)
             cleave__crew_call(&nats->crew);
     }

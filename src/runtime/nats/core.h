@@ -63,7 +63,11 @@ struct cleave__nats {
     uint32_t heard_up_to;                      /* actors below have their subscription */
     bool heard_all;                            /* by one subscription */
     bool remotes;                              /* there are actors elsewhere */
-    uint64_t resolved; /* messages to oneself known to have come, or to be lost */
+    uint64_t resolved; /* messages to oneself known to have come, or to be lost; */
+    uint64_t arrived;  /* that came after those */
+
+    pthread_mutex_t publish_lock; /* what follows; innermost */
+    uint64_t published;           /* messages to oneself */
 
     pthread_mutex_t ears_lock; /* what follows */
     pthread_cond_t ears_change, keeper_change;
@@ -79,10 +83,8 @@ struct cleave__nats {
     pthread_t keeper;
     bool kept; /* it runs */
 
-    _Alignas(128) atomic_ullong published; /* messages to oneself */
-    atomic_ullong arrived;                 /* that came, after the resolved ones */
-    atomic_uint waiting;                   /* links that wait for credit */
-    atomic_bool disconnects;               /* there were some: messages may be lost */
+    _Alignas(128) atomic_uint waiting; /* links that wait for credit */
+    atomic_bool disconnects;           /* there were some: messages may be lost */
     atomic_bool closing;
     atomic_ullong disconnected_ns; /* since when; 0: connected */
     atomic_ullong refused;         /* messages that could not be read, or nobody's */

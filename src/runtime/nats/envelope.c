@@ -6,7 +6,7 @@ enum { MAGIC = 0x6e63, VERSION = 1, AT_CHECKSUM = 4, AT_REST = 8 };
 
 static uint32_t checksum_of(const uint8_t *bytes, size_t size)
 {
-    return (uint32_t)XXH3_64bits(bytes + AT_REST, size - AT_REST);
+    return (uint32_t)XXH3_64bits_withSeed(bytes + AT_REST, size - AT_REST, cleave__load32(bytes));
 }
 
 void cleave__envelope_write(const struct cleave__envelope *envelope, uint8_t *bytes, size_t size)

@@ -11,8 +11,9 @@
  *             process
  *
  * Frames follow one after the other, each after its length in 32 bits. The checksum is the low half
- * of XXH3. A life is when a process began, in nanoseconds since 1970: of two processes that are the
- * same actor the later one counts. Hostile bytes give an error, never more. */
+ * of XXH3 with the four bytes before it as seed. A life is when a process began, in nanoseconds
+ * since 1970: of two processes that are the same actor the later one counts. Hostile bytes give an
+ * error, never more. */
 #ifndef CLEAVE_RUNTIME_NATS_ENVELOPE_H
 #define CLEAVE_RUNTIME_NATS_ENVELOPE_H
 

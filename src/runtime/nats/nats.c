@@ -223,6 +223,7 @@ static void close_nats(void *state)
     pthread_cond_destroy(&nats->ears_change);
     pthread_mutex_destroy(&nats->ears_lock);
     pthread_mutex_destroy(&nats->asks_lock);
+    pthread_mutex_destroy(&nats->publish_lock);
     pthread_mutex_destroy(&nats->lock);
     cleave__crew_close(&nats->crew);
     free(nats);
@@ -250,6 +251,7 @@ static enum cleave_status open_nats(struct cleave_runtime *runtime, void **state
     pthread_mutex_init(&nats->lock, NULL);
     pthread_mutex_init(&nats->ears_lock, NULL);
     pthread_mutex_init(&nats->asks_lock, NULL);
+    pthread_mutex_init(&nats->publish_lock, NULL);
     pthread_cond_init(&nats->ears_change, NULL);
     const struct cleave__dial_calls calls = {nats, on_disconnected, on_reconnected, on_closed,
                                              on_error};

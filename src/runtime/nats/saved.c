@@ -29,7 +29,8 @@ static void put_change(struct cleave_writer *out, bool anew, const void *bytes, 
         out->count = 0; /* what was before it does not matter */
     cleave__put8(out, anew ? SAVED : APPENDED);
     cleave__put32(out, (uint32_t)length);
-    cleave__put_bytes(out, bytes, length);
+    if (length)
+        cleave__put_bytes(out, bytes, length);
 }
 
 bool cleave__saved_note(struct cleave__saved *saved, bool anew, const void *bytes, size_t length)
@@ -49,7 +50,8 @@ bool cleave__saved_apply(struct cleave_writer *out, const uint8_t *changes, size
             return false;
         if (*sort == SAVED)
             out->count = 0;
-        cleave__put_bytes(out, bytes, length);
+        if (length)
+            cleave__put_bytes(out, bytes, length);
     }
     return !reader.failed;
 }
@@ -58,7 +60,7 @@ bool cleave__saved_apply(struct cleave_writer *out, const uint8_t *changes, size
 
 static uint32_t checksum_of(const uint8_t *bytes, size_t size)
 {
-    return (uint32_t)XXH3_64bits(bytes + 8, size - 8);
+    return (uint32_t)XXH3_64bits_withSeed(bytes + 8, size - 8, cleave__load32(bytes));
 }
 
 static uint8_t *write_message(const struct cleave__saved *saved, uint8_t sort,

@@ -57,18 +57,18 @@ static struct cleave__envelope describe(struct cleave__wire *wire, struct cleave
     return envelope;
 }
 
-static uint64_t next_number(struct cleave__nats *nats)
-{
-    return atomic_fetch_add(&nats->published, 1) + 1;
-}
-
+/* Those that come back are numbered as they leave, so that a mark is behind all that it counts. */
 void cleave__nats_publish_held(struct cleave__nats *nats, const struct cleave__box *to,
                                uint8_t *bytes, size_t size)
 {
     bool here = cleave__nats_is_here(to);
-    if (here)
-        cleave__envelope_renumber(bytes, size, next_number(nats));
+    if (here) {
+        pthread_mutex_lock(&nats->publish_lock);
+        cleave__envelope_renumber(bytes, size, ++nats->published);
+    }
     cleave__nats_publish(nats, to->wire->subject, bytes, size, here);
+    if (here)
+        pthread_mutex_unlock(&nats->publish_lock);
 }
 
 static void post(struct cleave__wire *wire, const struct cleave__box *to,
@@ -82,9 +82,16 @@ static void post(struct cleave__wire *wire, const struct cleave__box *to,
         cleave__saved_hold(wire->saved, to, bytes, size, NULL);
         return;
     }
-    envelope->number = here ? next_number(wire->nats) : 0;
+    struct cleave__nats *nats = wire->nats;
+    envelope->number = 0;
+    if (here) {
+        pthread_mutex_lock(&nats->publish_lock);
+        envelope->number = ++nats->published;
+    }
     cleave__envelope_write(envelope, bytes, size);
-    cleave__nats_publish(wire->nats, to->wire->subject, bytes, size, here);
+    cleave__nats_publish(nats, to->wire->subject, bytes, size, here);
+    if (here)
+        pthread_mutex_unlock(&nats->publish_lock);
 }
 
 void cleave__nats_tell(struct cleave__wire *wire, struct cleave__link *link,

@@ -145,6 +145,9 @@ static void send(struct cleave__feeder *f, struct cleave_context *context, uint3
     enum cleave__stream_kind kind = !fed->objects ? CLEAVE__STREAM_CHANGES
                                     : fed->tries  ? CLEAVE__STREAM_OBJECTS_AGAIN
                                                   : CLEAVE__STREAM_OBJECTS;
+#ifdef CLEAVE_PLANT_NO_AGAIN /* a bug that tests build in, to see it found */
+    kind = fed->objects ? CLEAVE__STREAM_OBJECTS : kind;
+#endif
     uint32_t tries = fed->tries + TRIES_FIRST; /* routers ask again themselves, and sooner */
     uint64_t pause_ns = cleave__pause_ns(f->seat->world->streaming->retry_ns,
                                          tries < CLEAVE__TRIES_MOST ? tries : CLEAVE__TRIES_MOST);

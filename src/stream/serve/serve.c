@@ -24,6 +24,29 @@ static enum cleave_status no_memory(struct cleave_error *error)
     return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory to serve the stream");
 }
 
+uint32_t cleave__stream_actor(const struct cleave__streaming *streaming,
+                              enum cleave__stream_role role, uint32_t index)
+{
+    const struct cleave__stream_world world = {.streaming = streaming};
+    return role == CLEAVE__ROLE_EVALUATOR ? cleave__evaluator_actor(index)
+           : role == CLEAVE__ROLE_ROUTER  ? cleave__router_actor(&world, index)
+           : role == CLEAVE__ROLE_FEEDER  ? cleave__feeder_actor(&world, index)
+                                          : cleave__balancer_actor(&world);
+}
+
+/* Sinks do not crash, nor the feeder while things are tracked: it knows how far each has come. */
+static bool may_crash(const struct cleave__streaming *streaming, const struct cleave_fault *fault)
+{
+    uint32_t machines = streaming->evaluators + streaming->routers;
+    uint32_t feeder = cleave__stream_actor(streaming, CLEAVE__ROLE_FEEDER, 0);
+    if (fault->kind != CLEAVE_FAULT_CRASH)
+        return true;
+    if (!fault->actor)
+        return fault->first_node < machines && fault->node_count <= machines - fault->first_node;
+    return fault->actor <= machines || fault->actor > feeder ||
+           (fault->actor == feeder && !streaming->track);
+}
+
 enum cleave_status cleave__stream_world_make(const struct cleave__streaming *streaming,
                                              struct cleave__stream_world *world,
                                              struct cleave_error *error)
@@ -43,6 +66,13 @@ enum cleave_status cleave__stream_world_make(const struct cleave__streaming *str
         (streaming->track || streaming->balance != CLEAVE__BALANCE_STATIC || streaming->retry_ns))
         return cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
                                 "only what is routed by place is balanced, and outlives faults");
+    for (size_t i = 0; i < streaming->fault_count; i++) {
+        if (!may_crash(streaming, &streaming->faults[i]))
+            return cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
+                                    "fault %zu crashes a sink, or the feeder of a stream that is "
+                                    "tracked",
+                                    i);
+    }
     if (streaming->sinks > 1 && (streaming->sinks != streaming->evaluators || streaming->track))
         return cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
                                 "there is one sink, or without tracking one for each evaluator");

@@ -5,13 +5,14 @@
  * that no query there can have it, and a query to all evaluators that its boxes meet. *Evaluators*
  * match and tell the *sink*. The *balancer* asks evaluators for sums and has cells moved
  * (src/move), one operation at a time. Each router and evaluator is on a machine of its own;
- * feeder, sink and balancer are on one more that never fails.
+ * feeder, sinks and balancer are on one more. All but sinks may crash.
  *
  * What holds: an object and a query that match are reported exactly once if the query was
  * acknowledged before the object was sent, and its removal (if any) was sent after the object was
  * acknowledged; never if the query was sent after the object was acknowledged, or the object after
  * the removal was; else at most once. An object is acknowledged when the sink has its matches. With
- * faults objects are sent again, and the sink passes over those that it has already.
+ * faults objects are sent again, and the sink passes over those that it has already. What a feeder
+ * that crashed had under way has come to pass or not.
  *
  * On sim all figures repeat to the last digit for a seed. */
 #ifndef CLEAVE_STREAM_SERVE_H
@@ -101,6 +102,17 @@ struct cleave__streaming {
     void *moved_context;
     const struct cleave_progress *progress;
 };
+
+/* The actors that faults may name. */
+enum cleave__stream_role {
+    CLEAVE__ROLE_EVALUATOR,
+    CLEAVE__ROLE_ROUTER,
+    CLEAVE__ROLE_FEEDER,
+    CLEAVE__ROLE_BALANCER
+};
+/* Of evaluator or router `index`; of the others 0. */
+uint32_t cleave__stream_actor(const struct cleave__streaming *streaming,
+                              enum cleave__stream_role role, uint32_t index);
 
 struct cleave__rebalance {
     enum cleave__balance_kind kind;
