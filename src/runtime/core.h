@@ -17,6 +17,7 @@
 #include "runtime/runtime.h"
 #include "runtime/tickets.h"
 #include "runtime/transport.h"
+#include "runtime/watch.h"
 
 /* A message that met a full mailbox. */
 struct cleave__parked {
@@ -44,6 +45,7 @@ struct cleave__actor {
     bool started;
 
     struct cleave_actor_stats stats;
+    struct cleave__watch *watch; /* NULL: nobody reads them while it runs */
     struct cleave__tickets requests, timers;
     uint64_t last_number;  /* of a request (times 2, plus 1 if it has a timeout) or timer */
     uint64_t crash_number; /* last_number at the last crash: older answers are late */

@@ -43,6 +43,7 @@ static void actor_free(struct cleave_runtime *runtime, struct cleave__actor *act
     cleave__histogram_free(&actor->stats.waiting_ns);
     cleave__histogram_free(&actor->stats.answering_ns);
     CLEAVE_VECTOR_FREE(&actor->saved);
+    cleave__watch_free(actor->watch);
     free(actor->name);
     free(actor);
 }
@@ -95,6 +96,8 @@ static enum cleave_status add_actor(struct cleave_runtime *runtime,
         memcpy(actor->name, name, strlen(name) + 1);
     else
         status = cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for an actor");
+    if (!status && ops && runtime->options.metrics)
+        status = cleave__watch_new(runtime->options.metrics, name, &actor->watch, error);
     if (!status)
         status = runtime->transport->add(runtime->state, actor, error);
     if (!status && ops)

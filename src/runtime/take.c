@@ -11,7 +11,8 @@ void cleave__actor_start(struct cleave_context *context)
         return;
     actor->started = true;
     if (actor->ops->start)
-        actor->ops->start(actor->self, context, actor->saved.data, actor->saved.count);
+        actor->ops->start(actor->self, context, actor->saved.count ? actor->saved.data : NULL,
+                          actor->saved.count);
 }
 
 /* The frame is of this actor, and the next of its channel. */
@@ -133,6 +134,8 @@ void cleave__actor_take(struct cleave_context *context, const uint8_t *bytes, si
         return;
     }
     actor->ops->receive(actor->self, context, &message);
+    if (actor->watch)
+        cleave__watch_publish(actor->watch, &actor->stats);
 }
 
 void cleave__actor_lose(struct cleave_context *context, const uint8_t *bytes, size_t size)

@@ -273,7 +273,7 @@ static void no_jetstream(void **state)
     assert_non_null(strstr(error.message, "JetStream is off"));
     cleave__runtime_free(runtime);
     struct cleave__bucket *bucket = NULL;
-    assert_int_equal(cleave__bucket_open(&options.nats, "map", &bucket, &error),
+    assert_int_equal(cleave__bucket_open(&options.nats, "map", true, &bucket, &error),
                      CLEAVE_UNSUPPORTED);
     printf("  %s\n", error.message);
     nats_server_stop(&bare);
@@ -372,8 +372,8 @@ static void buckets(void **state)
     struct cleave_writer value = {0};
     struct cleave_error error;
     uint64_t first = 0, second = 0, at = 0;
-    assert_int_equal(cleave__bucket_open(&world, "map", &one, &error), CLEAVE_OK);
-    assert_int_equal(cleave__bucket_open(&world, "map", &two, &error), CLEAVE_OK);
+    assert_int_equal(cleave__bucket_open(&world, "map", true, &one, &error), CLEAVE_OK);
+    assert_int_equal(cleave__bucket_open(&world, "map", true, &two, &error), CLEAVE_OK);
     assert_int_equal(cleave__bucket_get(one, "cells", &value, &at, &error), CLEAVE_NOT_FOUND);
     assert_int_equal(cleave__bucket_create(one, "cells", "abc", 3, &first, &error), CLEAVE_OK);
     assert_int_equal(cleave__bucket_create(two, "cells", "xyz", 3, &second, &error),

@@ -44,7 +44,8 @@ static enum cleave_status failed(const struct cleave__bucket *bucket, natsStatus
 }
 
 enum cleave_status cleave__bucket_open(const struct cleave_nats_options *options, const char *name,
-                                       struct cleave__bucket **out, struct cleave_error *error)
+                                       bool make, struct cleave__bucket **out,
+                                       struct cleave_error *error)
 {
     struct cleave__bucket *bucket = calloc(1, sizeof *bucket);
     if (!bucket)
@@ -67,9 +68,12 @@ enum cleave_status cleave__bucket_open(const struct cleave_nats_options *options
         config.Bucket = bucket->name;
         config.StorageType = js_FileStorage;
         config.Replicas = options->replicas ? (int)options->replicas : 1;
-        if (!said && (said = js_KeyValue(&bucket->store, bucket->js, bucket->name)))
+        if (!said && (said = js_KeyValue(&bucket->store, bucket->js, bucket->name)) && make)
             said = js_CreateKeyValue(&bucket->store, bucket->js, &config);
-        if (said)
+        if (said == NATS_NOT_FOUND && !make)
+            status =
+                cleave_error_set(error, CLEAVE_NOT_FOUND, "there is no bucket %s", bucket->name);
+        else if (said)
             status = failed(bucket, said, code, error);
     }
     if (status)

@@ -16,9 +16,11 @@
 
 struct cleave__bucket;
 
-/* PREFIX-NAME, made if it is not there. `options` are borrowed until closed. */
+/* PREFIX-NAME. If it is not there it is made, or (not `make`) it is CLEAVE_NOT_FOUND. `options` are
+ * borrowed until closed. */
 enum cleave_status cleave__bucket_open(const struct cleave_nats_options *options, const char *name,
-                                       struct cleave__bucket **out, struct cleave_error *error);
+                                       bool make, struct cleave__bucket **out,
+                                       struct cleave_error *error);
 void cleave__bucket_close(struct cleave__bucket *bucket);
 
 /* The value into `out`, which is emptied first, and its revision. CLEAVE_NOT_FOUND: no such key. */
