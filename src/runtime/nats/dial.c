@@ -129,6 +129,10 @@ static natsStatus set_options(struct cleave__dial *dial, const struct cleave__di
     s = s ? s : natsOptions_SetPingInterval(o, 5000);
     s = s ? s : natsOptions_SetMaxPingsOut(o, 2);
     s = s ? s : natsOptions_SetMaxPendingMsgs(o, 1 << 20);
+    for (uint32_t u = 0; u < options->url_count; u++) { /* the library takes it for a wish only */
+        if (strncmp(options->urls[u], "tls://", 6) == 0)
+            s = s ? s : natsOptions_SetSecure(o, true);
+    }
     if (!calls)
         return s;
     s = s ? s : natsOptions_SetDisconnectedCB(o, calls->disconnected, calls->context);
