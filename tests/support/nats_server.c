@@ -52,7 +52,7 @@ static int connect_to(int port)
     return s;
 }
 
-static int free_port(void)
+int nats_server_free_port(void)
 {
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t size = sizeof at;
@@ -130,7 +130,10 @@ static bool start_nanny(struct nats_server *server)
         return false;
     server->nanny = fork();
     if (server->nanny == 0) {
-        close(ends[0]);
+        /* Not the lines of others, which would not end while this one lives. */
+        if (ends[1] > 3)
+            close_range(3, (unsigned)ends[1] - 1, 0);
+        close_range((unsigned)ends[1] + 1, ~0u, 0);
         watch(ends[1], path);
     }
     close(ends[1]);
@@ -152,7 +155,7 @@ bool nats_server_start(struct nats_server *server)
             return false;
     }
     if (!server->port)
-        server->port = free_port();
+        server->port = nats_server_free_port();
     snprintf(server->url, sizeof server->url, "nats://127.0.0.1:%d", server->port);
     snprintf(path, sizeof path, "%s/conf", server->folder);
     if (!write_configuration(server, path))
