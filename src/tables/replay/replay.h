@@ -37,6 +37,7 @@ struct cleave_replay_options {
     uint64_t seed;
     bool unordered;    /* conflicting transactions side by side: nothing can be compared */
     double patience_s; /* for a shard that is gone; 0: 30 */
+    struct cleave_metrics *metrics; /* counts there while it runs; NULL: nowhere */
     const struct cleave_progress *progress;
     /* A refused transaction is told as it comes; may be NULL. From another thread. */
     void (*refused)(void *context, uint64_t number, const char *why);
