@@ -77,6 +77,22 @@ static bool write_configuration(const struct nats_server *server, const char *pa
     return fclose(file) == 0;
 }
 
+static void remove_folder(const char *path)
+{
+    DIR *folder = opendir(path);
+    for (struct dirent *entry; folder && (entry = readdir(folder));) {
+        char inner[600];
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        snprintf(inner, sizeof inner, "%.300s/%.255s", path, entry->d_name);
+        if (unlink(inner) != 0)
+            remove_folder(inner);
+    }
+    if (folder)
+        closedir(folder);
+    rmdir(path);
+}
+
 /* ---- the nanny: a process that starts and kills the server, and ends it with the test's ---- */
 
 static pid_t start_server(const char *path)
@@ -104,7 +120,7 @@ static void end_server(pid_t pid)
     }
 }
 
-static void watch(int line, const char *path)
+static void watch(int line, const char *folder, const char *path)
 {
     pid_t pid = 0;
     char command;
@@ -117,6 +133,7 @@ static void watch(int line, const char *path)
             break;
     }
     end_server(pid); /* the test's process is gone, or done */
+    remove_folder(folder);
     _exit(0);
 }
 
@@ -134,7 +151,7 @@ static bool start_nanny(struct nats_server *server)
         if (ends[1] > 3)
             close_range(3, (unsigned)ends[1] - 1, 0);
         close_range((unsigned)ends[1] + 1, ~0u, 0);
-        watch(ends[1], path);
+        watch(ends[1], server->folder, path);
     }
     close(ends[1]);
     server->line = ends[0];
@@ -193,31 +210,14 @@ void nats_server_kill(struct nats_server *server)
     server->runs = false;
 }
 
-static void remove_folder(const char *path)
-{
-    DIR *folder = opendir(path);
-    for (struct dirent *entry; folder && (entry = readdir(folder));) {
-        char inner[600];
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-            continue;
-        snprintf(inner, sizeof inner, "%.300s/%.255s", path, entry->d_name);
-        if (unlink(inner) != 0)
-            remove_folder(inner);
-    }
-    if (folder)
-        closedir(folder);
-    rmdir(path);
-}
-
 void nats_server_stop(struct nats_server *server)
 {
     nats_server_kill(server);
     if (server->nanny) {
         close(server->line);
         waitpid(server->nanny, NULL, 0);
-    }
-    server->nanny = 0;
-    if (server->folder[0])
+    } else if (server->folder[0])
         remove_folder(server->folder);
+    server->nanny = 0;
     server->folder[0] = 0;
 }
