@@ -102,6 +102,9 @@ static pid_t start_server(const char *path)
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != parent)
             _exit(1);
+        signal(SIGTERM, SIG_DFL);
+        signal(SIGINT, SIG_DFL);
+        signal(SIGHUP, SIG_DFL);
         int null = open("/dev/null", O_RDWR);
         dup2(null, 0);
         dup2(null, 1);
@@ -124,6 +127,9 @@ static void watch(int line, const char *folder, const char *path)
 {
     pid_t pid = 0;
     char command;
+    signal(SIGTERM, SIG_IGN); /* what ends the test's process group is none of its business */
+    signal(SIGINT, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
     while (read(line, &command, 1) == 1) {
         if (command == 's')
             pid = start_server(path);
