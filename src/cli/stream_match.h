@@ -3,9 +3,10 @@
 #define CLEAVE_CLI_STREAM_MATCH_H
 
 #include "cli/stream.h"
+#include "cli/stream_row.h"
 #include "stream/track/track.h"
 
-enum { CLEAVE_BATCH = 256, CLEAVE_SHOWN_FIELDS_MAX = 64, CLEAVE_BATCH_BYTES = 8 << 20 };
+enum { CLEAVE_BATCH = 256, CLEAVE_BATCH_BYTES = 8 << 20 };
 
 struct cleave_match_arguments {
     struct cleave_options common;
@@ -45,9 +46,7 @@ struct cleave_match_run {
     struct cleave__tracker *tracker;
     struct cleave__track_events tracked;
     struct cleave__objects *objects;
-    uint32_t shown[CLEAVE_SHOWN_FIELDS_MAX], shown_count; /* handles */
-    char *shown_names[CLEAVE_SHOWN_FIELDS_MAX];
-    const char *shown_lists[CLEAVE_SHOWN_FIELDS_MAX][2];
+    struct cleave_row_fields fields;
     /* The batch: */
     struct cleave_arena arena;
     struct cleave__object batch[CLEAVE_BATCH];

@@ -1,12 +1,10 @@
 /* Lines of `cleave stream match`: tab-separated, or an object a line with --json. */
 #include <errno.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/stream_match.h"
-#include "report/json.h"
 
 static const char *event_name(enum cleave__event event)
 {
@@ -22,91 +20,12 @@ static const char *event_name(enum cleave__event event)
     }
 }
 
-static void put(struct cleave_writer *w, const char *text)
-{
-    cleave__put_bytes(w, text, strlen(text));
-}
-
-/* On one line, and in one column unless tabs are columns already. */
-static void put_flat(struct cleave_writer *w, const char *text, size_t length, bool tabs)
-{
-    size_t from = w->count;
-    cleave__put_bytes(w, text, length);
-    for (size_t i = from; i < w->count; i++) {
-        uint8_t c = w->data[i];
-        if (c == '\n' || c == '\r' || c == 0 || (c == '\t' && !tabs))
-            w->data[i] = ' ';
-    }
-}
-
-static void put_json(struct cleave_writer *w, const char *text, size_t length)
-{
-    json_t *value = cleave__json_text(text, length);
-    char *dumped = value ? json_dumps(value, JSON_ENCODE_ANY) : NULL;
-    if (dumped)
-        put(w, dumped);
-    else
-        w->failed = true;
-    free(dumped);
-    json_decref(value);
-}
-
-static void put_value(struct cleave_writer *w, struct cleave__value value, bool json)
-{
-    if (value.kind == CLEAVE__VALUE_JSON) {
-        char *dumped = json_dumps(value.json, JSON_COMPACT);
-        if (dumped)
-            put(w, dumped);
-        else
-            w->failed = true;
-        free(dumped);
-    } else if (json && value.kind == CLEAVE__VALUE_ABSENT) {
-        put(w, "null");
-    } else if (json) {
-        put_json(w, value.text, value.length);
-    } else if (value.kind) {
-        put_flat(w, value.text, value.length, false);
-    }
-}
-
-static bool is_text_format(const struct cleave__rows *rows)
-{
-    enum cleave__format format = cleave__rows_format(rows);
-    return format == CLEAVE__FORMAT_CSV || format == CLEAVE__FORMAT_TSV;
-}
-
 bool cleave__match_row(struct cleave_match_run *run, struct cleave_match_row *row)
 {
-    struct cleave__rows *rows = cleave__objects_rows(run->objects);
+    const struct cleave__rows *rows = cleave__objects_rows(run->objects);
     struct cleave_writer *w = &run->line;
-    bool json = run->arguments->common.json;
-    size_t length;
-    const char *raw = cleave__rows_raw(rows, &length);
     w->count = 0;
-    if (run->shown_count) {
-        for (uint32_t i = 0; i < run->shown_count; i++) {
-            if (json) {
-                put(w, i ? "," : "{");
-                put_json(w, run->shown_names[i], strlen(run->shown_names[i]));
-                put(w, ":");
-            } else if (i) {
-                put(w, "\t");
-            }
-            put_value(w, cleave__rows_value(rows, run->shown[i]), json);
-        }
-        put(w, json ? "}" : "");
-    } else if (json && is_text_format(rows)) {
-        for (uint32_t i = 0; i < cleave__rows_columns(rows); i++) {
-            const char *name = cleave__rows_column(rows, i);
-            put(w, i ? "," : "{");
-            put_json(w, name, strlen(name));
-            put(w, ":");
-            put_value(w, cleave__rows_field(rows, i), true);
-        }
-        put(w, "}");
-    } else {
-        put_flat(w, raw, length, cleave__rows_format(rows) == CLEAVE__FORMAT_TSV);
-    }
+    cleave__row_write(&run->fields, rows, run->arguments->common.json, w);
     struct cleave__value id = cleave__objects_id(run->objects);
     row->line = cleave__rows_line(rows);
     row->length = w->count;
@@ -128,32 +47,32 @@ enum cleave_status cleave__match_print(struct cleave_match_run *run, enum cleave
     char number[40];
     w->count = 0;
     if (run->arguments->common.json) {
-        put(w, "{\"event\":\"");
-        put(w, event_name(event));
-        put(w, "\",\"query\":");
-        put_json(w, id, length);
+        cleave__row_put(w, "{\"event\":\"");
+        cleave__row_put(w, event_name(event));
+        cleave__row_put(w, "\",\"query\":");
+        cleave__row_put_json(w, id, length);
         if (row) {
             snprintf(number, sizeof number, ",\"line\":%" PRIu64, row->line);
-            put(w, number);
-            put(w, ",\"object\":");
+            cleave__row_put(w, number);
+            cleave__row_put(w, ",\"object\":");
             cleave__put_bytes(w, row->text, row->length);
         } else if (thing) {
-            put(w, ",\"thing\":");
-            put_json(w, thing, thing_length);
+            cleave__row_put(w, ",\"thing\":");
+            cleave__row_put_json(w, thing, thing_length);
         }
-        put(w, "}\n");
+        cleave__row_put(w, "}\n");
     } else {
-        put(w, event_name(event));
-        put(w, "\t");
-        put_flat(w, id, length, false);
+        cleave__row_put(w, event_name(event));
+        cleave__row_put(w, "\t");
+        cleave__row_put_flat(w, id, length, false);
         if (row || thing) {
-            put(w, "\t");
+            cleave__row_put(w, "\t");
             if (row)
                 cleave__put_bytes(w, row->text, row->length);
             else
-                put_flat(w, thing, thing_length, false);
+                cleave__row_put_flat(w, thing, thing_length, false);
         }
-        put(w, "\n");
+        cleave__row_put(w, "\n");
     }
     if (w->failed)
         return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for output");

@@ -105,11 +105,8 @@ static enum cleave_status open_objects(struct cleave_match_run *run, struct clea
                                             .terms = &run->loaded.terms,
                                             .fields = &run->loaded.fields};
     enum cleave_status status = cleave__objects_open(&about, &run->objects, error);
-    for (uint32_t i = 0; i < run->shown_count && !status; i++) {
-        run->shown_lists[i][0] = run->shown_names[i];
-        status = cleave__rows_bind(cleave__objects_rows(run->objects), run->shown_lists[i], true,
-                                   &run->shown[i], error);
-    }
+    if (!status)
+        status = cleave__row_fields_bind(&run->fields, cleave__objects_rows(run->objects), error);
     return status;
 }
 
@@ -394,27 +391,11 @@ static enum cleave_status pump(struct cleave_match_run *run, struct cleave_error
     return CLEAVE_OK;
 }
 
-static enum cleave_status name_fields(struct cleave_match_run *run, struct cleave_error *error)
-{
-    char *rest = run->arguments->fields;
-    while (rest && *rest) {
-        size_t length = strcspn(rest, ",");
-        if (run->shown_count == CLEAVE_SHOWN_FIELDS_MAX)
-            return cleave_error_set(error, CLEAVE_BAD_ARGUMENT, "--fields takes at most %d columns",
-                                    CLEAVE_SHOWN_FIELDS_MAX);
-        run->shown_names[run->shown_count++] = rest;
-        rest += length;
-        if (*rest)
-            *rest++ = 0;
-    }
-    return CLEAVE_OK;
-}
-
 enum cleave_status cleave__match_run(struct cleave_match_run *run, struct cleave_terminal *terminal,
                                      struct cleave_error *error)
 {
     const struct cleave_match_arguments *a = run->arguments;
-    enum cleave_status status = name_fields(run, error);
+    enum cleave_status status = cleave__row_fields_name(&run->fields, a->fields, error);
     if (!status)
         status =
             cleave__stream_load(&a->files, &a->space.space, run->progress, &run->loaded, error);

@@ -6,7 +6,9 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "cli/observe.h"
 #include "cli/stream_play.h"
+#include "cli/stream_script.h"
 #include "report/json.h"
 
 struct arguments {
@@ -15,6 +17,7 @@ struct arguments {
     struct cleave_stream_made made;
     struct cleave_stream_files files;
     struct cleave_stream_play_arguments play;
+    struct cleave_observe_arguments observe;
 };
 
 static error_t parse(int key, char *value, struct argp_state *state)
@@ -27,6 +30,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
         state->child_inputs[2] = &a->made;
         state->child_inputs[3] = &a->play;
         state->child_inputs[4] = &a->common;
+        state->child_inputs[5] = &a->observe;
         return 0;
     case ARGP_KEY_ARG:
         argp_error(state, "'%s': files are given by --objects and --queries", value);
@@ -50,10 +54,13 @@ static error_t parse(int key, char *value, struct argp_state *state)
     }
 }
 
-static const struct argp_child children[] = {
-    {&cleave__stream_space_argp, 0, NULL, 1}, {&cleave__stream_files_argp, 0, NULL, 2},
-    {&cleave__stream_made_argp, 0, NULL, 3},  {&cleave__stream_play_argp, 0, NULL, 4},
-    {&cleave__options_argp, 0, "Common:", 9}, {0}};
+static const struct argp_child children[] = {{&cleave__stream_space_argp, 0, NULL, 1},
+                                             {&cleave__stream_files_argp, 0, NULL, 2},
+                                             {&cleave__stream_made_argp, 0, NULL, 3},
+                                             {&cleave__stream_play_argp, 0, NULL, 4},
+                                             {&cleave__options_argp, 0, "Common:", 9},
+                                             {&cleave__observe_argp, 0, NULL, 0},
+                                             {0}};
 static const struct argp argp = {
     NULL,
     parse,
@@ -66,72 +73,6 @@ static const struct argp argp = {
     children,
     NULL,
     NULL};
-
-/* ---- files ---- */
-
-static enum cleave_status load_queries(const struct cleave_stream_loaded *loaded,
-                                       struct cleave__stream_script *script,
-                                       struct cleave_error *error)
-{
-    struct cleave_reader reader = {loaded->bytes.data, loaded->bytes.data + loaded->bytes.count,
-                                   false};
-    struct cleave_arena arena = {0};
-    bool ok = true;
-    while (ok && cleave__left(&reader)) {
-        struct cleave__query query;
-        bool no_memory;
-        struct cleave_arena_mark mark = cleave__arena_mark(&arena);
-        ok = cleave__query_read(&reader, &arena, &query, &no_memory) &&
-             cleave__stream_script_store(script, &query);
-        cleave__arena_rewind(&arena, mark);
-    }
-    cleave__arena_free(&arena);
-    return ok && cleave__stream_script_wait(script)
-               ? CLEAVE_OK
-               : cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for queries");
-}
-
-static enum cleave_status load_objects(const struct arguments *a,
-                                       struct cleave_stream_loaded *loaded,
-                                       struct cleave__stream_script *script,
-                                       const struct cleave_progress *progress,
-                                       struct cleave_error *error)
-{
-    struct cleave__objects_options options = {.rows = {.path = a->files.objects,
-                                                       .format = a->files.objects_format,
-                                                       .header = a->files.header,
-                                                       .stop = progress},
-                                              .columns = a->files.columns,
-                                              .space = script->space,
-                                              .terms = &loaded->terms,
-                                              .fields = &loaded->fields};
-    struct cleave__objects *objects;
-    struct cleave_arena arena = {0};
-    uint64_t clock_ms = 0;
-    enum cleave_status status = cleave__objects_open(&options, &objects, error);
-    if (status)
-        return status;
-    for (;;) {
-        struct cleave__object object;
-        struct cleave_arena_mark mark = cleave__arena_mark(&arena);
-        status = cleave__objects_next(objects, &arena, &object, error);
-        if ((status == CLEAVE_BAD_INPUT || status == CLEAVE_LIMIT) && a->files.skip_bad)
-            continue;
-        if (status)
-            break;
-        /* The stream's clock does not go back. */
-        clock_ms = object.time_ms > clock_ms ? object.time_ms : clock_ms;
-        object.time_ms = clock_ms;
-        if (!cleave__stream_script_object(script, &object)) {
-            status = cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for objects");
-            break;
-        }
-        cleave__arena_rewind(&arena, mark);
-    }
-    cleave__arena_free(&arena);
-    cleave__objects_close(objects);
-    return status == CLEAVE_END ? CLEAVE_OK : status;
-}
 
 /* ---- output ---- */
 
@@ -186,6 +127,9 @@ static enum cleave_status print_json(const struct arguments *a,
                   {"redelivered", r->redelivered}};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         json_object_set_new(root, counts[i].name, json_integer((json_int_t)counts[i].value));
+    char digest[20];
+    snprintf(digest, sizeof digest, "%016" PRIx64, r->digest);
+    json_object_set_new(root, "digest", json_string(digest));
     json_object_set_new(root, "objects_per_s", json_real(r->objects_per_s));
     json_object_set_new(root, "queries_per_s", json_real(r->queries_per_s));
     json_object_set_new(latency, "p50", json_real((double)r->p50_ns * 1e-6));
@@ -270,23 +214,14 @@ static enum cleave_status play(struct arguments *a, const struct cleave_progress
         play->queries = a->play.queries;
         return cleave__stream_play(play, out, error);
     }
-    struct cleave_stream_loaded loaded = {0};
-    struct cleave__space space = a->space.space;
-    struct cleave__stream_script script = {.space = &space};
-    enum cleave_status status = cleave__stream_load(&a->files, &space, progress, &loaded, error);
-    const struct cleave__box *e = &loaded.extent;
-    if (!status && space.kind == CLEAVE__PLANE && !a->space.bounded && e->x0 < e->x1 &&
-        e->y0 < e->y1)
-        space.bounds = *e;
-    if (!status)
-        status = load_queries(&loaded, &script, error);
-    if (!status)
-        status = load_objects(a, &loaded, &script, progress, error);
+    struct cleave__stream_script script = {0};
+    struct cleave__space space;
+    enum cleave_status status =
+        cleave__stream_script_read(&a->files, &a->space, progress, &space, &script, error);
     play->script = &script;
     if (!status)
         status = cleave__stream_play(play, out, error);
     cleave__stream_script_free(&script);
-    cleave__stream_loaded_free(&loaded);
     return status;
 }
 
@@ -295,6 +230,7 @@ int cleave__command_stream_run(int argc, char **argv)
     static struct arguments a; /* large: faults */
     struct cleave__stream_played played = {0};
     struct cleave_terminal terminal;
+    struct cleave_observe observe;
     struct cleave_error error;
     a = (struct arguments){.common = CLEAVE_OPTIONS_DEFAULT};
     a.made = (struct cleave_stream_made){.space = &a.space, .options = cleave__stream_defaults};
@@ -303,7 +239,13 @@ int cleave__command_stream_run(int argc, char **argv)
     cleave__options_parse(&argp, argc, argv, &a);
     cleave__interrupt_catch();
     cleave__terminal_init(&terminal, a.common.quiet);
-    enum cleave_status status = play(&a, &terminal.progress, &played, &error);
+    enum cleave_status status = cleave__observe_open(&observe, &a.observe, a.common.quiet, &error);
+    if (!status) {
+        a.play.play.streaming.metrics = observe.metrics;
+        cleave__observe_ready(&observe);
+        status = play(&a, &terminal.progress, &played, &error);
+        status = cleave__observe_close(&observe, status, &error);
+    }
     cleave__terminal_clear(&terminal);
     if (!status && a.common.json)
         status = print_json(&a, &played, &error);

@@ -11,7 +11,8 @@ void cleave__actor_start(struct cleave_context *context)
         return;
     actor->started = true;
     if (actor->ops->start)
-        actor->ops->start(actor->self, context, actor->saved.data, actor->saved.count);
+        actor->ops->start(actor->self, context, actor->saved.count ? actor->saved.data : NULL,
+                          actor->saved.count);
 }
 
 /* The frame is of this actor, and the next of its channel. */
@@ -60,7 +61,9 @@ static bool take_reply(struct cleave_context *context, const struct cleave_frame
     struct cleave__ticket request, timer;
     uint64_t number = frame->correlation;
     if (!cleave__tickets_take(&actor->requests, number, &request)) {
-        if (number & 1 || number / 2 <= actor->crash_number)
+        /* Elsewhere may be two processes that are the same actor, until one of them is gone. */
+        if (number & 1 || number / 2 <= actor->crash_number ||
+            runtime->actors.data[frame->sender]->sort != CLEAVE__ACTOR_HERE)
             actor->stats.late++;
         else
             cleave__runtime_fail(runtime, CLEAVE_CORRUPT, "%s answers a request of %s that %s",
@@ -131,6 +134,8 @@ void cleave__actor_take(struct cleave_context *context, const uint8_t *bytes, si
         return;
     }
     actor->ops->receive(actor->self, context, &message);
+    if (actor->watch)
+        cleave__watch_publish(actor->watch, &actor->stats);
 }
 
 void cleave__actor_lose(struct cleave_context *context, const uint8_t *bytes, size_t size)

@@ -49,6 +49,17 @@ struct cleave_transport_ops {
     enum cleave_status (*run)(void *state, uint64_t until_ns,
                               const struct cleave_progress *progress, struct cleave_error *error);
     bool (*check)(void *state);
+    /* Optional: actors of other processes, groups, logs; an actor as a member of a group. */
+    bool reaches_out;
+    enum cleave_status (*join)(void *state, struct cleave__actor *actor,
+                               struct cleave__actor *group, struct cleave_error *error);
+    /* Optional: keeps what is saved (`anew`) or appended beyond this process; false: it does not,
+     * for this actor. */
+    bool (*save)(struct cleave_context *context, bool anew, const void *bytes, size_t length);
+    /* Optional: nothing comes in any more; before actors are dropped. */
+    void (*hush)(void *state);
+    /* Optional: how many messages of a channel are known to be lost; UINT64_MAX: nobody knows. */
+    uint64_t (*lost)(void *state, const struct cleave__actor *receiver, uint32_t sender);
     /* Optional. */
     uint64_t (*digest)(void *state);
     bool virtual_time; /* clock readings are free */

@@ -56,6 +56,9 @@ static void draw(struct property_source *source, struct drawn *d)
                 (struct cleave__measure){f, (double)property_draw(source, 4)};
     }
     o->measures = d->measures;
+    static const uint8_t note[4] = "note";
+    o->note = note;
+    o->note_length = (uint32_t)property_draw(source, sizeof note + 1);
     q->id = 1 + property_draw(source, 1000);
     q->subscriber = property_draw(source, UINT64_MAX);
     q->end_ms = property_draw(source, 3) ? CLEAVE__NEVER : property_draw(source, 4);
@@ -104,7 +107,9 @@ static bool same_object(const struct cleave__object *a, const struct cleave__obj
 {
     bool same = a->number == b->number && a->id == b->id && a->sequence == b->sequence &&
                 a->time_ms == b->time_ms && a->x == b->x && a->y == b->y &&
-                a->term_count == b->term_count && a->measure_count == b->measure_count;
+                a->term_count == b->term_count && a->measure_count == b->measure_count &&
+                a->note_length == b->note_length &&
+                (!a->note_length || !memcmp(a->note, b->note, a->note_length));
     for (uint32_t i = 0; same && i < a->term_count; i++)
         same = a->terms[i] == b->terms[i];
     for (uint32_t i = 0; same && i < a->measure_count; i++)

@@ -29,6 +29,9 @@ static void destroy(void *self)
     CLEAVE_VECTOR_FREE(&c->asks);
     CLEAVE_VECTOR_FREE(&c->free_asks);
     CLEAVE_VECTOR_FREE(&c->queue);
+    for (uint32_t i = 0; c->far && i < c->seat->world->serving->shards; i++)
+        CLEAVE_VECTOR_FREE(&c->far[i].waiting);
+    free(c->far);
     free(c->owner);
     free(c->copied);
     free(c);
@@ -88,8 +91,10 @@ static enum cleave_status create(const void *argument, void **self, struct cleav
             .ops = &router_ops, .holder = c, .retry_ns = seat->world->serving->retry_ns};
         c->owner = malloc(bytes + 1);
         c->copied = calloc((size_t)seat->world->graph->vertices + 1, sizeof *c->copied);
+        if (seat->world->open)
+            c->far = calloc(seat->world->serving->shards, sizeof *c->far);
     }
-    if (!c || !c->owner || !c->copied) {
+    if (!c || !c->owner || !c->copied || (seat->world->open && !c->far)) {
         if (c)
             destroy(c);
         return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for a coordinator");
@@ -118,6 +123,19 @@ static void begin(struct cleave__coordinator *c, struct cleave_context *context,
                   const struct cleave_message *message)
 {
     struct cleave_reader reader = {message->body, message->body + message->length, false};
+    const struct cleave__world *world = c->seat->world;
+    struct cleave__query query = world->serving->query;
+    enum cleave__serving_executor executor = world->serving->executor;
+    uint64_t number = cleave__get64(&reader), wait_ns = 0;
+    query.source = cleave__get32(&reader);
+    if (world->open)
+        wait_ns = cleave__get64(&reader);
+    if (world->open && !cleave__question_read(&reader, world->graph, &query, &executor)) {
+        CLEAVE_LOG(world->serving->log, CLEAVE_LOG_WARN, "question refused",
+                   CLEAVE_FIELD_UNSIGNED("client", message->sender),
+                   CLEAVE_FIELD_UNSIGNED("bytes", message->length));
+        return; /* of somebody who speaks otherwise */
+    }
     uint32_t slot = search_slot(c);
     if (slot == UINT32_MAX) {
         no_memory(context);
@@ -126,8 +144,14 @@ static void begin(struct cleave__coordinator *c, struct cleave_context *context,
     struct cleave__search *s = c->searches.data[slot];
     s->busy = true;
     s->client = message->promise;
-    s->number = cleave__get64(&reader);
-    s->source = cleave__get32(&reader);
+    s->number = number;
+    s->query = query;
+    s->executor = executor;
+    s->source = query.source;
+    s->out = 0;
+    s->lost = false;
+    if (world->open)
+        s->until_ns = cleave__context_now_ns(context) + (wait_ns < UINT64_MAX / 2 ? wait_ns : 0);
     if (!cleave__search_begin(c, context, slot))
         no_memory(context);
 }
@@ -161,8 +185,8 @@ void cleave__coordinator_answer(struct cleave__coordinator *c, struct cleave_con
                                writer->count);
 }
 
-static bool send(struct cleave__coordinator *c, struct cleave_context *context,
-                 struct cleave__ask ask)
+bool cleave__coordinator_send(struct cleave__coordinator *c, struct cleave_context *context,
+                              struct cleave__ask ask)
 {
     const struct cleave__world *world = c->seat->world;
     struct cleave__search *s = c->searches.data[ask.search];
@@ -180,6 +204,7 @@ static bool send(struct cleave__coordinator *c, struct cleave_context *context,
         ask.sent_ns = cleave__context_now_ns(context);
     c->asks.data[tag] = ask;
     c->under_way++;
+    cleave__counter_add(c->seat->world->watch->requested, 1);
     s->requests++;
     s->remote_requests += ask.shard != s->home;
     for (uint32_t i = 0; i < ask.count && !ask.owners; i++)
@@ -192,7 +217,9 @@ static bool send(struct cleave__coordinator *c, struct cleave_context *context,
         return false;
     cleave__context_request(context, cleave__shard_actor(ask.shard), CLEAVE__GRAPH_READ,
                             writer->data, writer->count,
-                            cleave__pause_ns(world->serving->retry_ns, ask.tries), tag);
+                            c->far ? cleave__far_pause_ns(c, ask.shard)
+                                   : cleave__pause_ns(world->serving->retry_ns, ask.tries),
+                            tag);
     return true;
 }
 
@@ -201,8 +228,8 @@ void cleave__coordinator_ask(struct cleave__coordinator *c, struct cleave_contex
                              uint32_t tries)
 {
     const struct cleave__world *world = c->seat->world;
-    const struct cleave__search *s = c->searches.data[search];
-    bool single = world->serving->executor == CLEAVE__SERVE_DIRECT, ok = true;
+    struct cleave__search *s = c->searches.data[search];
+    bool single = s->executor == CLEAVE__SERVE_DIRECT, ok = true;
     for (uint32_t end, all = first + count; first < all && ok; first = end) {
         uint32_t shard = cleave__coordinator_shard(c, s, s->ask.data[first], owners);
         end = first + 1;
@@ -210,7 +237,10 @@ void cleave__coordinator_ask(struct cleave__coordinator *c, struct cleave_contex
                cleave__coordinator_shard(c, s, s->ask.data[end], owners) == shard)
             end++;
         struct cleave__ask ask = {search, first, end - first, shard, owners, tries, 0};
-        ok = c->under_way < world->window ? send(c, context, ask) : CLEAVE_PUSH(&c->queue, ask);
+        s->out++;
+        ok = c->far                         ? cleave__far_ask(c, context, ask)
+             : c->under_way < world->window ? cleave__coordinator_send(c, context, ask)
+                                            : CLEAVE_PUSH(&c->queue, ask);
     }
     if (!ok)
         no_memory(context);
@@ -276,9 +306,15 @@ static void take_lists(struct cleave__coordinator *c, struct cleave_context *con
     struct cleave_reader reader = {message->body, message->body + message->length, false};
     struct cleave__ask ask = c->asks.data[message->tag];
     c->free_asks.data[c->free_asks.count++] = (uint32_t)message->tag;
+    bool in_time = message->sort != CLEAVE_TIMEOUT;
     c->under_way--;
-    if (message->sort == CLEAVE_TIMEOUT) {
+    if (!in_time) {
         c->repeated++;
+        cleave__counter_add(c->seat->world->watch->requested_again, 1);
+    }
+    if (c->far && !cleave__far_answered(c, context, &ask, in_time))
+        return;
+    if (!in_time) {
         cleave__coordinator_ask(c, context, ask.search, ask.first, ask.count, ask.owners,
                                 cleave__tries_more(ask.tries));
         return;
@@ -288,6 +324,8 @@ static void take_lists(struct cleave__coordinator *c, struct cleave_context *con
             return;
     }
     if (c->searches.data[ask.search]->pending == 0 && !cleave__search_go_on(c, context, ask.search))
+        no_memory(context);
+    if (c->far && !cleave__far_go_on(c, context, ask.shard))
         no_memory(context);
     send_waiting(c, context);
 }
@@ -302,6 +340,18 @@ static void take_replicas(struct cleave__coordinator *c, struct cleave_context *
     cleave__context_answer(context, message->promise, CLEAVE__GRAPH_DONE, NULL, 0);
 }
 
+/* A shard is there again: it need not be found out by a request that waits for long. */
+static void take_back(struct cleave__coordinator *c, struct cleave_context *context,
+                      uint32_t sender)
+{
+    uint32_t shard = sender - cleave__shard_actor(0);
+    if (shard >= c->seat->world->serving->shards)
+        return;
+    cleave__far_heard(c, shard);
+    if (!cleave__far_go_on(c, context, shard))
+        no_memory(context);
+}
+
 static void receive(void *self, struct cleave_context *context,
                     const struct cleave_message *message)
 {
@@ -314,6 +364,8 @@ static void receive(void *self, struct cleave_context *context,
         take_lists(c, context, message);
     else if (message->kind == CLEAVE__GRAPH_QUERY)
         begin(c, context, message);
+    else if (message->kind == CLEAVE__GRAPH_BACK && c->far)
+        take_back(c, context, message->sender);
     else
         cleave__context_fail(context, CLEAVE_CORRUPT,
                              "a message of kind %u, unknown to coordinators", message->kind);

@@ -8,8 +8,12 @@
  * once, mailboxes bounded by credit. But a server or process that dies loses messages: what is lost
  * is counted (`lost`), and whoever asks must ask with a timeout and again. A process that is
  * started again is its actors restarted: they start with what they had saved and appended, which is
- * in a JetStream stream of each actor's own; what a turn sends leaves once what it saved is
- * acknowledged there. */
+ * in a JetStream stream (PREFIX-saved, a subject an actor); what a turn sends leaves once what it
+ * saved is acknowledged there. Of two processes that are the same actor the one that began first
+ * ends, with CLEAVE_CONFLICT.
+ *
+ * A sender that has filled the mailbox of a peer that is gone has no turn until that is back, as
+ * for any full mailbox: who must go on has fewer questions than that under way to each. */
 #ifndef CLEAVE_RUNTIME_NATS_OPTIONS_H
 #define CLEAVE_RUNTIME_NATS_OPTIONS_H
 
@@ -28,6 +32,7 @@ struct cleave_nats_options {
     bool serve;              /* a run does not end when nothing is left to do */
     bool durable;            /* what is saved outlives the process */
     uint32_t replicas;       /* of streams: 1 or 3; 0: 1 */
+    uint64_t log_window_ns;  /* how long a log's stream knows ids; 0: 10 minutes */
     uint64_t patience_ns;    /* how long to try to reach a server before giving up; 0: 5 s at the
                               * start, for ever later */
 };

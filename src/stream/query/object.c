@@ -137,6 +137,8 @@ void cleave__object_write(const struct cleave__object *object, struct cleave_wri
         cleave__put_varint(writer, object->measures[i].field);
         put_real(writer, object->measures[i].value);
     }
+    cleave__put_varint(writer, object->note_length);
+    cleave__put_bytes(writer, object->note, object->note_length);
 }
 
 bool cleave__object_read(struct cleave_reader *reader, struct cleave_arena *arena,
@@ -167,6 +169,8 @@ bool cleave__object_read(struct cleave_reader *reader, struct cleave_arena *aren
         }
         object.measures = measures;
     }
+    object.note_length = cleave__get_count(reader, CLEAVE__NOTE_MOST);
+    object.note = cleave__get_bytes(reader, object.note_length);
     if (!reader->failed)
         *out = object;
     return !reader->failed;

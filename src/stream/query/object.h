@@ -14,7 +14,12 @@
 /* Terms are less than this by two at least. */
 #define CLEAVE__NO_TERM UINT32_MAX
 
-enum { CLEAVE__TERMS_MOST = 4096, CLEAVE__FILTERS_MOST = 16, CLEAVE__FIELDS_MOST = 64 };
+enum {
+    CLEAVE__TERMS_MOST = 4096,
+    CLEAVE__FILTERS_MOST = 16,
+    CLEAVE__FIELDS_MOST = 64,
+    CLEAVE__NOTE_MOST = 1 << 16
+};
 
 /* A number that an object has: a magnitude, a price. `field` is a number as terms are. */
 struct cleave__measure {
@@ -37,6 +42,8 @@ struct cleave__object {
     uint32_t term_count, measure_count;
     const uint32_t *terms;                  /* rising, each once */
     const struct cleave__measure *measures; /* fields rising, each once */
+    const uint8_t *note; /* [note_length]: goes along, for whoever is told of its matches */
+    uint32_t note_length;
 };
 
 enum cleave__predicate { CLEAVE__OVERLAPS, CLEAVE__CONTAINS };
@@ -80,7 +87,8 @@ static inline size_t cleave__query_arrays(const struct cleave__query *query)
 }
 
 /* Bytes, and back. What is read is checked (orders, finite numbers, known kinds); its arrays are in
- * `arena`. False: the reader has failed, or memory is out (then *no_memory is true). */
+ * `arena`, a note in the bytes that were read. False: the reader has failed, or memory is out (then
+ * *no_memory is true). */
 void cleave__object_write(const struct cleave__object *object, struct cleave_writer *writer);
 bool cleave__object_read(struct cleave_reader *reader, struct cleave_arena *arena,
                          struct cleave__object *out, bool *no_memory);

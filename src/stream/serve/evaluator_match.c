@@ -88,6 +88,10 @@ static void write_object(const struct cleave__evaluator *e, struct cleave_writer
         if (track && e->ops->query(e->matcher, first->slot, &query))
             cleave__put64(found, query.end_ms);
     }
+    if (e->seat->world->streaming->apart) {
+        cleave__put32(found, object->note_length);
+        cleave__put_bytes(found, object->note, object->note_length);
+    }
 }
 
 /* An object's number, how many queries have it, which. Those that none has too, if somebody must
@@ -106,6 +110,8 @@ static void write_found(const struct cleave__evaluator *e, struct batch *batch)
         }
         if (m > first || e->seat->world->durable || (track && e->objects.data[i].id))
             write_object(e, &batch->found, &e->objects.data[i], first, m);
+        else
+            cleave__counter_add(e->seat->world->watch->unmatched, 1);
     }
 }
 

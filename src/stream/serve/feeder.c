@@ -9,7 +9,7 @@
 #include "stream/serve/evaluator.h"
 
 #define TAG_OVER UINT64_MAX
-enum { TRIES_FIRST = 3 };
+enum { TRIES_FIRST = 3, GRACE_MS = 60000 };
 
 static void destroy(void *self)
 {
@@ -24,6 +24,7 @@ static void destroy(void *self)
     free(f->silent);
     cleave__map_free(&f->changing);
     cleave__map_free(&f->sequences);
+    cleave__histogram_free(&f->ack_ns);
     cleave__arena_free(&f->arena);
     free(f->body.data);
     free(f);
@@ -35,6 +36,7 @@ static enum cleave_status create(const void *argument, void **self, struct cleav
     struct cleave__feeder *f = calloc(1, sizeof *f);
     if (f) {
         f->seat = seat;
+        f->version = seat->world->streaming->first_version;
         f->under_way = calloc(seat->world->streaming->routers, sizeof *f->under_way);
         f->silent = calloc(seat->world->streaming->routers, sizeof *f->silent);
     }
@@ -115,13 +117,17 @@ static uint64_t done_ms(const struct cleave__feeder *f, uint64_t first_ms)
         if (fed->used && fed->objects && fed->first_ms < first_ms)
             first_ms = fed->first_ms;
     }
-    return first_ms;
+    /* Other feeders' clocks may be a little behind. */
+    uint64_t grace_ms = f->seat->world->streaming->apart ? GRACE_MS : 0;
+    return first_ms > grace_ms ? first_ms - grace_ms : 0;
 }
 
 /* Every change of a lower version is acknowledged. */
 static uint64_t settled(const struct cleave__feeder *f)
 {
     uint64_t least = f->version + 1;
+    if (f->seat->world->streaming->others)
+        return 0;
     if (f->filling.count && !f->filling.objects)
         least = f->filling.first_version;
     for (size_t i = 0; i < f->fed.count; i++) {
@@ -209,6 +215,7 @@ static bool flush(struct cleave__feeder *f, struct cleave_context *context)
     f->fed.data[index] = f->filling;
     struct cleave__fed *fed = &f->fed.data[index];
     uint64_t now_ns = cleave__context_now_ns(context);
+    fed->sent_ns = now_ns;
     if (!fed->objects) {
         cleave__store64(f->body.data, settled(f));
         f->first_query_ns = f->first_query_ns ? f->first_query_ns : now_ns;
@@ -254,6 +261,8 @@ static bool add_object(struct cleave__feeder *f)
     }
     cleave__object_write(object, &f->body);
     f->objects++;
+    cleave__counter_add(f->seat->world->watch->accepted, 1);
+    cleave__gauge_add(f->seat->world->watch->under_way, 1);
     return CLEAVE_PUSH(&f->filling.which, object->number);
 }
 
@@ -270,6 +279,8 @@ static bool add_change(struct cleave__feeder *f)
     }
     cleave__record_write(&record, &f->body);
     *(removed ? &f->removals : &f->queries) += 1;
+    cleave__counter_add(removed ? f->seat->world->watch->removals : f->seat->world->watch->queries,
+                        1);
     return cleave__map_put(&f->changing, record.query.id) &&
            CLEAVE_PUSH(&f->filling.which, record.query.id << 1 | removed);
 }
@@ -279,6 +290,10 @@ static void over(struct cleave__feeder *f, struct cleave_context *context)
 {
     const struct cleave__stream_world *world = f->seat->world;
     uint32_t balancer = cleave__balancer_actor(world);
+    if (world->streaming->apart) {
+        cleave__context_end(context);
+        return;
+    }
     if (world->streaming->balance == CLEAVE__BALANCE_STATIC)
         return;
     if (!world->durable)
@@ -372,6 +387,16 @@ static void answered(struct cleave__feeder *f, struct cleave_context *context,
     for (size_t i = 0; !fed->objects && i < fed->which.count; i++)
         cleave__map_remove(&f->changing, fed->which.data[i] >> 1);
     *(fed->objects ? &f->last_object_ns : &f->last_query_ns) = now_ns;
+    if (fed->objects) {
+        f->objects_acknowledged += fed->which.count;
+        if (f->seat->world->streaming->apart &&
+            !cleave__histogram_add(&f->ack_ns, now_ns - fed->sent_ns, fed->which.count)) {
+            cleave__stream_no_memory(context);
+            return;
+        }
+        cleave__counter_add(f->seat->world->watch->acknowledged, fed->which.count);
+        cleave__gauge_add(f->seat->world->watch->under_way, -(int64_t)fed->which.count);
+    }
     f->silent[fed->router] = false;
     f->under_way[fed->router]--;
     f->in_all--;

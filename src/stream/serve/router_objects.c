@@ -114,6 +114,7 @@ static bool sort(struct cleave__router *r, struct cleave_context *context,
         uint32_t targets = target(r, &object);
         if (!all && targets == 1 && !wanted(r, r->found[0], &object)) {
             r->pruned++;
+            cleave__counter_add(r->seat->world->watch->pruned, 1);
             continue;
         }
         for (uint32_t i = 0; i < targets; i++) {

@@ -14,6 +14,7 @@ enum { BATCH = 256, WINDOW = 8, MAILBOX_MORE = 256 };
 /* Everything one run needs, to be freed together. */
 struct play {
     struct cleave__stream_world world;
+    struct cleave__stream_watch watch;
     struct cleave_runtime *runtime;
     struct cleave__stream_seat *seats; /* [2 evaluators + routers + 3] */
 };
@@ -29,7 +30,7 @@ uint32_t cleave__stream_actor(const struct cleave__streaming *streaming,
     const struct cleave__stream_world world = {.streaming = streaming};
     return role == CLEAVE__ROLE_EVALUATOR ? cleave__evaluator_actor(index)
            : role == CLEAVE__ROLE_ROUTER  ? cleave__router_actor(&world, index)
-           : role == CLEAVE__ROLE_FEEDER  ? cleave__feeder_actor(&world)
+           : role == CLEAVE__ROLE_FEEDER  ? cleave__feeder_actor(&world, index)
                                           : cleave__balancer_actor(&world);
 }
 
@@ -46,8 +47,9 @@ static bool may_crash(const struct cleave__streaming *streaming, const struct cl
            (fault->actor == feeder && !streaming->track);
 }
 
-static enum cleave_status settle(const struct cleave__streaming *streaming,
-                                 struct cleave__stream_world *world, struct cleave_error *error)
+enum cleave_status cleave__stream_world_make(const struct cleave__streaming *streaming,
+                                             struct cleave__stream_world *world,
+                                             struct cleave_error *error)
 {
     if (!streaming->evaluators || streaming->evaluators > CLEAVE__EVALUATORS_MOST ||
         !streaming->routers || streaming->routers > CLEAVE__EVALUATORS_MOST)
@@ -84,21 +86,26 @@ static enum cleave_status settle(const struct cleave__streaming *streaming,
     return CLEAVE_OK;
 }
 
-/* Mailboxes that never fill: a router has its window of the feeder's messages and of each other
- * router's, and a few of each evaluator; an evaluator a part of each of the routers' messages. */
+/* A router has its window of the feeder's messages and of each other router's, and a few of each
+ * evaluator; an evaluator a part of each of the routers' messages. */
+uint32_t cleave__stream_mailbox_most(const struct cleave__stream_world *world)
+{
+    const struct cleave__streaming *streaming = world->streaming;
+    uint64_t most = (uint64_t)streaming->routers * world->window * 2 +
+                    (uint64_t)streaming->evaluators * 8 + MAILBOX_MORE;
+    return (uint32_t)(world->durable ? 4 * most : most);
+}
+
 static enum cleave_status spawn(struct play *play, const struct cleave_actor_ops *ops,
                                 uint32_t count, uint32_t *seat, uint32_t node, bool apart,
                                 struct cleave_error *error)
 {
-    const struct cleave__streaming *streaming = play->world.streaming;
-    uint64_t most = (uint64_t)streaming->routers * play->world.window * 2 +
-                    (uint64_t)streaming->evaluators * 8 + MAILBOX_MORE;
     enum cleave_status status = CLEAVE_OK;
     for (uint32_t i = 0; i < count && !status; i++) {
         uint32_t actor;
-        struct cleave_spawn_options options = {
-            .node = apart ? node + i : node,
-            .mailbox_most = (uint32_t)(play->world.durable ? 4 * most : most)};
+        struct cleave_spawn_options options = {.node = apart ? node + i : node,
+                                               .mailbox_most =
+                                                   cleave__stream_mailbox_most(&play->world)};
         play->seats[*seat] = (struct cleave__stream_seat){&play->world, i};
         status =
             cleave__runtime_spawn(play->runtime, ops, &play->seats[*seat], &options, &actor, error);
@@ -124,7 +131,7 @@ static enum cleave_status spawn_all(struct play *play, struct cleave_error *erro
     if (!status)
         status = spawn(play, &cleave__balancer_ops, 1, &seat, machines, false, error);
     if (!status)
-        status = cleave__runtime_post(play->runtime, cleave__feeder_actor(&play->world),
+        status = cleave__runtime_post(play->runtime, cleave__feeder_actor(&play->world, 0),
                                       CLEAVE__STREAM_OVER, NULL, 0, error);
     return status;
 }
@@ -216,7 +223,7 @@ static enum cleave_status measure(struct play *play, struct cleave__streamed *ou
                                   struct cleave_error *error)
 {
     const struct cleave__feeder *feeder =
-        cleave__runtime_state(play->runtime, cleave__feeder_actor(&play->world));
+        cleave__runtime_state(play->runtime, cleave__feeder_actor(&play->world, 0));
     struct cleave__sink *sink =
         cleave__runtime_state(play->runtime, cleave__sink_actor(&play->world, 0));
     const struct cleave__balancer *balancer =
@@ -278,12 +285,17 @@ enum cleave_status cleave__stream_serve(const struct cleave__streaming *streamin
 {
     struct play play = {0};
     struct cleave__streamed streamed = {0};
-    enum cleave_status status = settle(streaming, &play.world, error);
+    enum cleave_status status = cleave__stream_world_make(streaming, &play.world, error);
+    play.world.watch = &play.watch;
+    if (!status && streaming->metrics)
+        status = cleave__stream_watch_make(&play.watch, streaming, error);
     if (status)
         return status;
     struct cleave_runtime_options options = {.transport = streaming->transport,
                                              .seed = streaming->seed,
                                              .threads = streaming->threads,
+                                             .metrics = streaming->metrics,
+                                             .nats = streaming->nats,
                                              .sim = {.remote = streaming->delay,
                                                      .trace = streaming->trace,
                                                      .faults = streaming->faults,

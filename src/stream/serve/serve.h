@@ -18,6 +18,7 @@
 #ifndef CLEAVE_STREAM_SERVE_H
 #define CLEAVE_STREAM_SERVE_H
 
+#include "base/metrics.h"
 #include "cleave/progress.h"
 #include "model/grid.h"
 #include "runtime/runtime.h"
@@ -55,7 +56,8 @@ struct cleave__streaming_service {
 /* All pointers are borrowed. */
 struct cleave__streaming {
     const struct cleave_transport_ops *transport;
-    uint32_t threads; /* of the threads transport */
+    uint32_t threads;                /* of the threads transport, and of nats */
+    struct cleave_nats_options nats; /* of that transport */
     uint64_t seed;
     const struct cleave__space *space;
     struct cleave__grid grid;
@@ -86,7 +88,18 @@ struct cleave__streaming {
                   const struct cleave_trace_event *event); /* sim: told every event */
     const struct cleave_fault *faults; /* sim; [fault_count]; those that lose need retry_ns */
     size_t fault_count;
-    uint64_t retry_ns; /* what is not answered by then is asked again; 0: never */
+    uint64_t retry_ns;              /* what is not answered by then is asked again; 0: never */
+    struct cleave_metrics *metrics; /* counts there while it runs; NULL: nowhere */
+    /* Each actor in a process of its own (stream/net): every evaluator has a sink, which is told
+     * objects' notes too; several feeders come and go, and end their runs themselves. */
+    bool apart;
+    uint32_t feeders;       /* 0: 1 */
+    uint64_t first_version; /* versions of a feeder's changes are above it */
+    bool others;            /* feeders that began earlier may have changes under way */
+    /* Optional: the balancer's map, when cells have moved and when it begins. */
+    enum cleave_status (*moved)(void *context, const struct cleave__cells *cells,
+                                struct cleave_error *error);
+    void *moved_context;
     const struct cleave_progress *progress;
 };
 

@@ -57,42 +57,37 @@ static bool follow(struct cleave__sink *sink, struct cleave__track_message *mess
 }
 
 /* What was found of one object. False: memory is out. */
-static bool take(struct cleave__sink *sink, struct cleave_reader *reader, uint64_t now_ns,
+static bool take(struct cleave__sink *sink, const struct cleave__found *found, uint64_t now_ns,
                  uint64_t took_ns)
 {
     const struct cleave__stream_world *world = sink->seat->world;
-    uint64_t object = cleave__get64(reader);
-    bool track = world->streaming->track;
-    struct cleave__track_message message = {0};
-    if (track) {
-        message.thing = cleave__get64(reader);
-        message.sequence = cleave__get64(reader);
-        message.time_ms = cleave__get64(reader);
-    }
-    uint32_t count = cleave__get32(reader), step = track ? 16 : 8;
-    const uint8_t *ids = cleave__get_bytes(reader, (uint64_t)count * step);
-    if (!ids)
-        return true;
     if (world->durable) {
-        uint64_t *since = cleave__map_put(&sink->done, object);
+        uint64_t *since = cleave__map_put(&sink->done, found->object);
         if (!since)
             return false;
         if (*since) {
-            sink->redelivered += count;
+            sink->redelivered += found->count;
             return true;
         }
         *since = now_ns + 1;
     }
-    bool ok = !count || cleave__histogram_add(&sink->latency_ns, took_ns, count);
-    sink->matches += count;
-    for (uint32_t i = 0; i < count && ok; i++) {
-        uint64_t query = cleave__load64(ids + (size_t)i * step);
-        sink->digest += cleave__match_digest(object, query);
+    bool ok = !found->count || cleave__histogram_add(&sink->latency_ns, took_ns, found->count);
+    sink->matches += found->count;
+    cleave__counter_add(world->watch->matches, found->count);
+    cleave__counter_add(found->count ? world->watch->matched : world->watch->unmatched, 1);
+    if (found->count)
+        cleave__timing_add(world->watch->matching, took_ns);
+    for (uint32_t i = 0; i < found->count && ok; i++) {
+        uint64_t query = cleave__load64(found->ids + (size_t)i * found->step);
+        sink->digest += cleave__match_digest(found->object, query);
         if (sink->keeps)
-            ok = CLEAVE_PUSH(&sink->kept, (struct cleave__matched_pair){object, query});
+            ok = CLEAVE_PUSH(&sink->kept, (struct cleave__matched_pair){found->object, query});
     }
-    message.count = count;
-    return ok && (!message.thing || follow(sink, &message, ids));
+    struct cleave__track_message message = {.thing = found->thing,
+                                            .sequence = found->sequence,
+                                            .time_ms = found->time_ms,
+                                            .count = found->count};
+    return ok && (!found->thing || follow(sink, &message, found->ids));
 }
 
 static void receive(void *self, struct cleave_context *context,
@@ -104,7 +99,10 @@ static void receive(void *self, struct cleave_context *context,
     uint64_t sent_ns = cleave__get64(&reader);
     uint64_t now_ns = cleave__context_now_ns(context), took_ns = now_ns - sent_ns;
     while (cleave__left(&reader)) {
-        if (!take(sink, &reader, now_ns, took_ns)) {
+        struct cleave__found found;
+        if (!cleave__found_read(sink->seat->world, &reader, &found))
+            break;
+        if (!take(sink, &found, now_ns, took_ns)) {
             cleave__stream_no_memory(context);
             return;
         }
