@@ -39,11 +39,19 @@ static const struct cleave_command stream[] = {
     {0},
 };
 
+static const struct cleave_command cluster[] = {
+    {"up", "PostgreSQL and NATS servers to try things on", cleave__command_cluster_up, NULL},
+    {"status", "what of it runs", cleave__command_cluster_status, NULL},
+    {"down", "stop and remove it", cleave__command_cluster_down, NULL},
+    {0},
+};
+
 const struct cleave_command cleave__commands[] = {
     {"tables", "shard a database by its query log", NULL, tables},
     {"graph", "shard a graph by its queries", NULL, graph},
     {"stream", "match a stream of objects with standing queries", NULL, stream},
     {"partition", "divide a hypergraph into balanced blocks", cleave__command_partition, NULL},
+    {"cluster", "throw-away servers on loopback", NULL, cluster},
     {"cache", "eviction policies on a trace of requests", cleave__command_cache, NULL},
     {0},
 };

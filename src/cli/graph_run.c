@@ -347,6 +347,7 @@ int cleave__command_graph_run(int argc, char **argv)
     static struct cleave_graph_run o;
     struct cleave_error error;
     struct cleave_terminal terminal;
+    struct cleave_observe observe;
     cleave__graph_run_parse(argc, argv, &a);
     o = (struct cleave_graph_run){.a = &a, .verified = true};
     lay_out(&o);
@@ -358,7 +359,13 @@ int cleave__command_graph_run(int argc, char **argv)
             cleave_error_set(&error, CLEAVE_BAD_ARGUMENT,
                              "--plot: give some option several values, such as --clients 8,64");
     if (!status)
+        status = cleave__observe_open(&observe, &a.observe, a.graph.common.quiet, &error);
+    if (!status) {
+        a.metrics = observe.metrics;
+        cleave__observe_ready(&observe);
         status = cleave__graph_sweep(&a.graph, &terminal.progress, run_point, &o, &error);
+        status = cleave__observe_close(&observe, status, &error);
+    }
     cleave__terminal_clear(&terminal);
     if (!status && a.plot)
         status = draw(&o, &error);

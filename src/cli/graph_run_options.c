@@ -172,6 +172,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
         for (int i = 0; i < 5; i++)
             state->child_inputs[i] = &a->graph;
         state->child_inputs[5] = &a->graph.common;
+        state->child_inputs[6] = &a->observe;
         return 0;
     case KEY_TRANSPORT:
         a->threaded = cleave__option_choice(state, "--transport", value, transports) == 1;
@@ -252,13 +253,11 @@ static error_t parse(int key, char *value, struct argp_state *state)
 
 void cleave__graph_run_parse(int argc, char **argv, struct cleave_graph_run_arguments *a)
 {
-    struct argp_child children[] = {{&cleave__graph_source_argp, 0, NULL, 0},
-                                    {&cleave__graph_query_argp, 0, NULL, 0},
-                                    {&cleave__graph_place_argp, 0, NULL, 0},
-                                    {&cleave__graph_executor_argp, 0, NULL, 0},
-                                    {&cleave__graph_queries_argp, 0, NULL, 0},
-                                    {&cleave__options_argp, 0, "Common:", 9},
-                                    {0}};
+    struct argp_child children[] = {
+        {&cleave__graph_source_argp, 0, NULL, 0},  {&cleave__graph_query_argp, 0, NULL, 0},
+        {&cleave__graph_place_argp, 0, NULL, 0},   {&cleave__graph_executor_argp, 0, NULL, 0},
+        {&cleave__graph_queries_argp, 0, NULL, 0}, {&cleave__options_argp, 0, "Common:", 9},
+        {&cleave__observe_argp, 0, NULL, 0},       {0}};
     const struct argp argp = {
         options,
         parse,
@@ -380,6 +379,7 @@ enum cleave_status cleave__graph_run_serving(struct cleave_graph_run_arguments *
         .replicate_bytes = now[CLEAVE_RUN_AXIS_REPLICATE].whole,
         .split = a->split,
         .finals = a->changing ? (plan->queries < 1000 ? plan->queries : 1000) : 0,
+        .metrics = a->metrics,
         .progress = plan->progress};
     enum cleave_status status = CLEAVE_OK;
     if (a->fault_count) {

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "cli/observe.h"
 #include "cli/stream_play.h"
 #include "cli/stream_script.h"
 #include "report/json.h"
@@ -16,6 +17,7 @@ struct arguments {
     struct cleave_stream_made made;
     struct cleave_stream_files files;
     struct cleave_stream_play_arguments play;
+    struct cleave_observe_arguments observe;
 };
 
 static error_t parse(int key, char *value, struct argp_state *state)
@@ -28,6 +30,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
         state->child_inputs[2] = &a->made;
         state->child_inputs[3] = &a->play;
         state->child_inputs[4] = &a->common;
+        state->child_inputs[5] = &a->observe;
         return 0;
     case ARGP_KEY_ARG:
         argp_error(state, "'%s': files are given by --objects and --queries", value);
@@ -51,10 +54,13 @@ static error_t parse(int key, char *value, struct argp_state *state)
     }
 }
 
-static const struct argp_child children[] = {
-    {&cleave__stream_space_argp, 0, NULL, 1}, {&cleave__stream_files_argp, 0, NULL, 2},
-    {&cleave__stream_made_argp, 0, NULL, 3},  {&cleave__stream_play_argp, 0, NULL, 4},
-    {&cleave__options_argp, 0, "Common:", 9}, {0}};
+static const struct argp_child children[] = {{&cleave__stream_space_argp, 0, NULL, 1},
+                                             {&cleave__stream_files_argp, 0, NULL, 2},
+                                             {&cleave__stream_made_argp, 0, NULL, 3},
+                                             {&cleave__stream_play_argp, 0, NULL, 4},
+                                             {&cleave__options_argp, 0, "Common:", 9},
+                                             {&cleave__observe_argp, 0, NULL, 0},
+                                             {0}};
 static const struct argp argp = {
     NULL,
     parse,
@@ -224,6 +230,7 @@ int cleave__command_stream_run(int argc, char **argv)
     static struct arguments a; /* large: faults */
     struct cleave__stream_played played = {0};
     struct cleave_terminal terminal;
+    struct cleave_observe observe;
     struct cleave_error error;
     a = (struct arguments){.common = CLEAVE_OPTIONS_DEFAULT};
     a.made = (struct cleave_stream_made){.space = &a.space, .options = cleave__stream_defaults};
@@ -232,7 +239,13 @@ int cleave__command_stream_run(int argc, char **argv)
     cleave__options_parse(&argp, argc, argv, &a);
     cleave__interrupt_catch();
     cleave__terminal_init(&terminal, a.common.quiet);
-    enum cleave_status status = play(&a, &terminal.progress, &played, &error);
+    enum cleave_status status = cleave__observe_open(&observe, &a.observe, a.common.quiet, &error);
+    if (!status) {
+        a.play.play.streaming.metrics = observe.metrics;
+        cleave__observe_ready(&observe);
+        status = play(&a, &terminal.progress, &played, &error);
+        status = cleave__observe_close(&observe, status, &error);
+    }
     cleave__terminal_clear(&terminal);
     if (!status && a.common.json)
         status = print_json(&a, &played, &error);

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cleave/progress.h"
 #include "cleave/status.h"
 
 enum cleave_cluster_kind { CLEAVE_CLUSTER_POSTGRES, CLEAVE_CLUSTER_NATS };
@@ -24,6 +25,7 @@ struct cleave_cluster_options {
     /* NATS: with user and password, an NKey, or TLS (made for the occasion; see cluster.json). */
     bool nats_password, nats_nkey, nats_tls;
     const char *user; /* to run as, when root; NULL: "postgres" if there is one, else "nobody" */
+    const struct cleave_progress *progress; /* of _up; may be NULL */
 };
 
 struct cleave_cluster_server {
@@ -37,7 +39,9 @@ struct cleave_cluster_server {
 
 struct cleave_cluster;
 
-/* Starts them and waits until each answers. On an error nothing is left. */
+/* Starts them and waits until each answers; NATS: until its JetStream knows a leader. On an error,
+ * or when the progress says stop, nothing is left. What a client of NATS needs besides the URL is
+ * in FOLDER/nats.creds (src/runtime/nats/options.h). */
 enum cleave_status cleave__cluster_up(const struct cleave_cluster_options *options,
                                       struct cleave_cluster **out, struct cleave_error *error);
 /* One that was started before. */

@@ -92,8 +92,7 @@ bool cleave__move_incoming(const struct cleave__move_end *end, uint64_t piece)
     return rank < end->incoming.count && end->incoming.data[rank] == piece;
 }
 
-/* False: memory is out. */
-static bool note_incoming(struct cleave__move_end *end, uint64_t piece)
+bool cleave__move_end_note(struct cleave__move_end *end, uint64_t piece)
 {
     size_t rank = rank_of(end->incoming.data, end->incoming.count, piece);
     if (rank < end->incoming.count && end->incoming.data[rank] == piece)
@@ -229,11 +228,14 @@ static void take_piece(struct cleave__move_end *end, struct cleave_context *cont
         end->in_closed = false;
     }
     if (number == end->in_number && !end->in_closed) {
-        if (!note_incoming(end, piece) || !end->ops->take(end->holder, piece, &reader)) {
+        if (!cleave__move_end_note(end, piece) || !end->ops->take(end->holder, piece, &reader)) {
             cleave__move_no_memory(context);
             return;
         }
-        end->ops->save(end->holder, context);
+        if (end->ops->took)
+            end->ops->took(end->holder, context, piece);
+        else
+            end->ops->save(end->holder, context);
     }
     cleave__move_answer(context, message->promise, CLEAVE__MOVE_DONE);
 }

@@ -21,7 +21,7 @@
  * forwarding on the move is saved and goes on after a restart: the new map. Everything is a request
  * that is repeated when no answer comes (after `retry_ns`, then twice as long each time); all that
  * can come twice is recognised by the move's number. A mover has one move at a time, with rising
- * numbers, and must not crash.
+ * numbers, and goes on after a crash with what it saved.
  *
  * The parts live inside actors: they are handed the messages that are theirs. Thread rule: that of
  * the actor. Memory that runs out ends the run, as in all sending. */
@@ -55,7 +55,7 @@ static inline bool cleave__move_message(const struct cleave_message *message)
     return message->tag >> 56 == CLEAVE__MOVE_TAG >> 56;
 }
 
-/* What has pieces. All required but `keep`. */
+/* What has pieces. All required but `keep` and `took`. */
 struct cleave__move_ops {
     /* The content of a piece. */
     void (*write)(void *holder, uint64_t piece, struct cleave_writer *writer);
@@ -70,6 +70,10 @@ struct cleave__move_ops {
     bool (*busy)(void *holder, uint64_t piece);
     /* Saves everything, cleave__move_end_write included, if the run has crashes. */
     void (*save)(void *holder, struct cleave_context *context);
+    /* Optional, in place of saving everything: this piece was taken. What was kept is read back
+     * with cleave__move_end_note for each piece behind what _write wrote; the first piece of a
+     * move (of another `in_number`) changes more than that, and must be kept with everything. */
+    void (*took)(void *holder, struct cleave_context *context, uint64_t piece);
 };
 
 enum cleave__move_phase {
@@ -123,6 +127,8 @@ void cleave__move_settle(struct cleave__move_end *end, struct cleave_context *co
 /* What must outlive a crash; _read into an end that is all zeroes but for its first three. */
 void cleave__move_end_write(const struct cleave__move_end *end, struct cleave_writer *writer);
 bool cleave__move_end_read(struct cleave__move_end *end, struct cleave_reader *reader);
+/* After _read: this piece had come too, since. False: memory is out. */
+bool cleave__move_end_note(struct cleave__move_end *end, uint64_t piece);
 /* After a restart: goes on with what was read. */
 void cleave__move_end_resume(struct cleave__move_end *end, struct cleave_context *context);
 
@@ -162,6 +168,8 @@ enum cleave__mover_state {
 struct cleave__mover {
     /* A move is over: or it was given up, and the old map holds. */
     void (*done)(void *holder, struct cleave_context *context, bool moved);
+    /* Optional: saves everything, cleave__mover_write included, if the mover may crash. */
+    void (*save)(void *holder, struct cleave_context *context);
     void *holder;
     uint64_t retry_ns;
     uint32_t tries_most; /* of beginning, before it gives up; 0: never */
@@ -182,6 +190,13 @@ void cleave__mover_begin(struct cleave__mover *mover, struct cleave_context *con
                          uint32_t router_count, const uint64_t *pieces, size_t count);
 void cleave__mover_receive(struct cleave__mover *mover, struct cleave_context *context,
                            const struct cleave_message *message);
+/* What must outlive a crash; _read into a mover whose first fields alone are set. False: memory is
+ * out, or it makes no sense (and the reader has failed). */
+void cleave__mover_write(const struct cleave__mover *mover, struct cleave_writer *writer);
+bool cleave__mover_read(struct cleave__mover *mover, struct cleave_reader *reader);
+/* After a restart: asks again for what was under way. */
+void cleave__mover_resume(struct cleave__mover *mover, struct cleave_context *context);
+bool cleave__mover_check(const struct cleave__mover *mover);
 
 /* How long to wait for an answer to what was asked `tries` times in vain: twice as long each time,
  * so that of what is late by any time few repeats pile up, and later in steps of 16, so that it

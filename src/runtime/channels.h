@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct cleave__link;
 struct cleave__parked;
 
 struct cleave__channel {
@@ -18,6 +19,7 @@ struct cleave__channel {
     struct cleave__parked *first, *last; /* of the parked ones; the owner of the map frees */
     uint64_t waiting;                    /* transport: ticket of the wait for the peer's mailbox */
     uint64_t arrival_ns;                 /* sim: when the last message to the peer arrives */
+    struct cleave__link *link;           /* nats: what the two have with each other */
 };
 
 struct cleave__channels {

@@ -17,6 +17,7 @@
 #include "runtime/runtime.h"
 #include "runtime/tickets.h"
 #include "runtime/transport.h"
+#include "runtime/watch.h"
 
 /* A message that met a full mailbox. */
 struct cleave__parked {
@@ -25,10 +26,18 @@ struct cleave__parked {
     uint8_t body[];
 };
 
+/* Where an actor is; all but the first on nats alone. */
+enum cleave__actor_sort {
+    CLEAVE__ACTOR_HERE,
+    CLEAVE__ACTOR_ELSEWHERE, /* in another process */
+    CLEAVE__ACTOR_GROUP,     /* whoever of a group */
+    CLEAVE__ACTOR_LOG        /* a stream of the server's */
+};
+
 struct cleave__actor {
     /* What every message needs, on one cache line. */
     uint32_t number, mailbox_most;
-    const struct cleave_actor_ops *ops; /* NULL: the outside, number 0 */
+    const struct cleave_actor_ops *ops; /* NULL: the outside, number 0, or not here */
     void *self;                         /* NULL while crashed */
     void *mail;                         /* the transport's */
     struct cleave__channels channels;
@@ -36,6 +45,7 @@ struct cleave__actor {
     bool started;
 
     struct cleave_actor_stats stats;
+    struct cleave__watch *watch; /* NULL: nobody reads them while it runs */
     struct cleave__tickets requests, timers;
     uint64_t last_number;  /* of a request (times 2, plus 1 if it has a timeout) or timer */
     uint64_t crash_number; /* last_number at the last crash: older answers are late */
@@ -43,6 +53,7 @@ struct cleave__actor {
     struct cleave_random random;
     CLEAVE_VECTOR(uint8_t) saved;
     uint32_t node;
+    enum cleave__actor_sort sort;
     char *name;
     const void *argument;
     struct cleave_distribution service;

@@ -43,6 +43,7 @@ static void actor_free(struct cleave_runtime *runtime, struct cleave__actor *act
     cleave__histogram_free(&actor->stats.waiting_ns);
     cleave__histogram_free(&actor->stats.answering_ns);
     CLEAVE_VECTOR_FREE(&actor->saved);
+    cleave__watch_free(actor->watch);
     free(actor->name);
     free(actor);
 }
@@ -51,6 +52,8 @@ void cleave__runtime_free(struct cleave_runtime *runtime)
 {
     if (!runtime)
         return;
+    if (runtime->state && runtime->transport->hush)
+        runtime->transport->hush(runtime->state);
     for (size_t i = 0; i < runtime->actors.count; i++)
         actor_free(runtime, runtime->actors.data[i]);
     CLEAVE_VECTOR_FREE(&runtime->actors);
@@ -64,7 +67,7 @@ void cleave__runtime_free(struct cleave_runtime *runtime)
 static enum cleave_status add_actor(struct cleave_runtime *runtime,
                                     const struct cleave_actor_ops *ops, const void *argument,
                                     const struct cleave_spawn_options *options,
-                                    struct cleave_error *error)
+                                    enum cleave__actor_sort sort, struct cleave_error *error)
 {
     struct cleave__actor *actor = calloc(1, sizeof *actor);
     if (!actor || !CLEAVE_RESERVE(&runtime->actors, runtime->actors.count + 1)) {
@@ -73,6 +76,7 @@ static enum cleave_status add_actor(struct cleave_runtime *runtime,
     }
     actor->number = (uint32_t)runtime->actors.count;
     actor->node = options->node;
+    actor->sort = sort;
     actor->mailbox_most =
         options->mailbox_most ? options->mailbox_most : runtime->options.mailbox_most;
     actor->service = options->service;
@@ -92,6 +96,8 @@ static enum cleave_status add_actor(struct cleave_runtime *runtime,
         memcpy(actor->name, name, strlen(name) + 1);
     else
         status = cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for an actor");
+    if (!status && ops && runtime->options.metrics)
+        status = cleave__watch_new(runtime->options.metrics, name, &actor->watch, error);
     if (!status)
         status = runtime->transport->add(runtime->state, actor, error);
     if (!status && ops)
@@ -124,7 +130,8 @@ enum cleave_status cleave__runtime_new(const struct cleave_runtime_options *opti
     pthread_mutex_init(&runtime->lock, NULL);
     enum cleave_status status = runtime->transport->open(runtime, &runtime->state, error);
     if (!status)
-        status = add_actor(runtime, NULL, NULL, &(struct cleave_spawn_options){0}, error);
+        status = add_actor(runtime, NULL, NULL, &(struct cleave_spawn_options){0},
+                           CLEAVE__ACTOR_HERE, error);
     if (status) {
         cleave__runtime_free(runtime);
         return status;
@@ -145,10 +152,68 @@ enum cleave_status cleave__runtime_spawn(struct cleave_runtime *runtime,
     if (runtime->actors.count >= UINT32_MAX / 2)
         return cleave_error_set(error, CLEAVE_LIMIT, "too many actors");
     enum cleave_status status =
-        add_actor(runtime, ops, argument, options ? options : &plain, error);
+        add_actor(runtime, ops, argument, options ? options : &plain, CLEAVE__ACTOR_HERE, error);
     if (!status)
         *out = (uint32_t)runtime->actors.count - 1;
     return status;
+}
+
+/* A name that is a part of a subject. */
+static bool is_token(const char *name)
+{
+    static const char letters[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
+    size_t length = strlen(name);
+    return length > 0 && length <= 60 && strspn(name, letters) == length;
+}
+
+static enum cleave_status add_other(struct cleave_runtime *runtime, const char *name,
+                                    enum cleave__actor_sort sort, uint32_t *out,
+                                    struct cleave_error *error)
+{
+    if (!runtime->transport->reaches_out)
+        return cleave_error_set(error, CLEAVE_UNSUPPORTED,
+                                "%s: the transport %s has no actors of other processes", name,
+                                runtime->transport->name);
+    if (runtime->actors.count >= UINT32_MAX / 2)
+        return cleave_error_set(error, CLEAVE_LIMIT, "too many actors");
+    if (sort != CLEAVE__ACTOR_ELSEWHERE && !is_token(name))
+        return cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
+                                "'%.40s' is no name of a group or log: up to 60 letters, digits, - "
+                                "and _",
+                                name);
+    struct cleave_spawn_options options = {.name = name};
+    enum cleave_status status = add_actor(runtime, NULL, NULL, &options, sort, error);
+    if (!status)
+        *out = (uint32_t)runtime->actors.count - 1;
+    return status;
+}
+
+enum cleave_status cleave__runtime_remote(struct cleave_runtime *runtime, const char *name,
+                                          uint32_t *out, struct cleave_error *error)
+{
+    return add_other(runtime, name, CLEAVE__ACTOR_ELSEWHERE, out, error);
+}
+
+enum cleave_status cleave__runtime_group(struct cleave_runtime *runtime, const char *name,
+                                         uint32_t *out, struct cleave_error *error)
+{
+    return add_other(runtime, name, CLEAVE__ACTOR_GROUP, out, error);
+}
+
+enum cleave_status cleave__runtime_log(struct cleave_runtime *runtime, const char *name,
+                                       uint32_t *out, struct cleave_error *error)
+{
+    return add_other(runtime, name, CLEAVE__ACTOR_LOG, out, error);
+}
+
+enum cleave_status cleave__runtime_join(struct cleave_runtime *runtime, uint32_t actor,
+                                        uint32_t group, struct cleave_error *error)
+{
+    assert(actor && actor < runtime->actors.count && group < runtime->actors.count);
+    struct cleave__actor *member = runtime->actors.data[actor], *of = runtime->actors.data[group];
+    assert(member->sort == CLEAVE__ACTOR_HERE && of->sort == CLEAVE__ACTOR_GROUP);
+    return runtime->transport->join(runtime->state, member, of, error);
 }
 
 static enum cleave_status tell_failure(struct cleave_runtime *runtime, struct cleave_error *error)
@@ -168,6 +233,11 @@ enum cleave_status cleave__runtime_post(struct cleave_runtime *runtime, uint32_t
                                         struct cleave_error *error)
 {
     runtime->outside.clock_read = false;
+    if (receiver < runtime->actors.count &&
+        runtime->actors.data[receiver]->sort != CLEAVE__ACTOR_HERE)
+        return cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
+                                "%s is not here: only actors of this process take posts",
+                                runtime->actors.data[receiver]->name);
     if (!atomic_load(&runtime->failed))
         cleave__context_send(&runtime->outside, receiver, kind, body, length);
     return tell_failure(runtime, error);

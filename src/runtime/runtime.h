@@ -29,11 +29,13 @@
 #include "runtime/nats/options.h"
 #include "runtime/sim/options.h"
 
+struct cleave_metrics;
 struct cleave_runtime;
 struct cleave_transport_ops;
 
 extern const struct cleave_transport_ops cleave__sim;     /* virtual time, one thread */
 extern const struct cleave_transport_ops cleave__threads; /* real time, a few threads */
+extern const struct cleave_transport_ops cleave__nats;    /* that, and others through a server */
 
 /* A bug on purpose, so that the checks can be shown to see it (for tests). */
 enum cleave_plant {
@@ -52,9 +54,10 @@ struct cleave_runtime_options {
     uint32_t requests_most; /* unanswered requests an actor may have; 0: 65536. More is an error */
     bool checksums;         /* on messages inside the process too */
     bool measure;           /* threads: waiting times, busy time (two clock readings a message) */
-    bool lean;              /* no histograms, on any transport: some kilobytes an actor less */
-    uint32_t threads;       /* threads: how many, the caller counted; 0: 1 */
-    uint32_t batch;         /* threads: messages an actor takes in a turn; 0: 64 */
+    struct cleave_metrics *metrics; /* actors publish their counts there; NULL: nowhere */
+    bool lean;        /* no histograms, on any transport: some kilobytes an actor less */
+    uint32_t threads; /* threads: how many, the caller counted; 0: 1 */
+    uint32_t batch;   /* threads: messages an actor takes in a turn; 0: 64 */
     struct cleave_sim_options sim;
     struct cleave_nats_options nats;
     enum cleave_plant plant;

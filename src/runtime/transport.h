@@ -49,6 +49,14 @@ struct cleave_transport_ops {
     enum cleave_status (*run)(void *state, uint64_t until_ns,
                               const struct cleave_progress *progress, struct cleave_error *error);
     bool (*check)(void *state);
+    /* Optional: actors of other processes, groups, logs; an actor as a member of a group. */
+    bool reaches_out;
+    enum cleave_status (*join)(void *state, struct cleave__actor *actor,
+                               struct cleave__actor *group, struct cleave_error *error);
+    /* Optional: nothing comes in any more; before actors are dropped. */
+    void (*hush)(void *state);
+    /* Optional: messages were lost that the runtime cannot know of. */
+    bool (*lossy)(void *state);
     /* Optional. */
     uint64_t (*digest)(void *state);
     bool virtual_time; /* clock readings are free */

@@ -1,6 +1,6 @@
 /* Graphs at work while lists change, users move, hubs are copied, shards split and machines fail:
- * no answer is wrong; nothing else is left to chance on sim; and the same on threads, without
- * faults. bench/graph_faults runs as many worlds as one likes. */
+ * no answer is wrong; nothing else is left to chance on sim; and the same on threads and on nats,
+ * without faults. bench/graph_faults runs as many worlds as one likes. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,6 +13,9 @@
 
 #include "graph_serve/scenario.h"
 #include "support/failalloc.h"
+#include "support/nats_server.h"
+
+static struct nats_server server; /* running: worlds that are threaded are behind it */
 
 static void run_worlds(uint64_t first, uint32_t worlds, const struct scenario_options *options,
                        struct cleave__served *sum)
@@ -22,6 +25,10 @@ static void run_worlds(uint64_t first, uint32_t worlds, const struct scenario_op
         struct cleave__served served;
         struct cleave_error error;
         scenario_draw(&scenario, seed, options);
+        if (options->threaded && server.pid) {
+            scenario.serving.transport = &cleave__nats;
+            scenario.serving.nats = nats_server_world(&server);
+        }
         enum cleave_status status =
             cleave__graph_serve(scenario.graph, &scenario.serving, &served, &error);
         if (status || !served.verified)
@@ -66,6 +73,18 @@ static void threads(void **state)
     assert_true(sum.moves > 100 && sum.changes == 20 * 200);
 }
 
+static void nats(void **state)
+{
+    struct cleave__served sum = {0};
+    (void)state;
+    if (!nats_server_installed())
+        return;
+    assert_true(nats_server_start(&server));
+    run_worlds(2000, 20, &(struct scenario_options){200, false, true}, &sum);
+    nats_server_stop(&server);
+    assert_true(sum.moves > 100 && sum.changes == 20 * 100);
+}
+
 static void repeats(void **state)
 {
     (void)state;
@@ -106,8 +125,8 @@ static void memory_runs_out(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(faults), cmocka_unit_test(no_faults),
-                                       cmocka_unit_test(threads), cmocka_unit_test(repeats),
-                                       cmocka_unit_test(memory_runs_out)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(faults), cmocka_unit_test(no_faults), cmocka_unit_test(threads),
+        cmocka_unit_test(nats),   cmocka_unit_test(repeats),   cmocka_unit_test(memory_runs_out)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,6 +13,9 @@
 #include "graph/serve/serve.h"
 #include "graph/world.h"
 #include "support/failalloc.h"
+#include "support/nats_server.h"
+
+static struct nats_server server;
 
 struct world {
     struct cleave__graph *graph;
@@ -99,6 +102,8 @@ static bool as_counted(struct property_source *source, void *transport)
     /* Under a limit, how far a search goes depends on which user is asked first. */
     bool exact = w.serving.executor != CLEAVE__SERVE_EARLY || !q->limit || q->top;
     w.serving.transport = transport;
+    if (transport == &cleave__nats)
+        w.serving.nats = nats_server_world(&server);
     if (source->verbose)
         world_print(w.graph, q);
     bool ok = !cleave__graph_serve(w.graph, &w.serving, &served, &error);
@@ -128,6 +133,17 @@ static void on_threads(void **state)
     (void)state;
     assert_true(
         property_run("serve on threads", as_counted, (void *)(uintptr_t)&cleave__threads, 60));
+}
+
+static void on_nats(void **state)
+{
+    (void)state;
+    if (!nats_server_installed())
+        return;
+    assert_true(nats_server_start(&server));
+    bool good = property_run("serve on nats", as_counted, (void *)(uintptr_t)&cleave__nats, 60);
+    nats_server_stop(&server);
+    assert_true(good);
 }
 
 static struct world small_world(uint32_t *owner, uint32_t *source)
@@ -193,7 +209,7 @@ static void bad_owners_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(on_sim), cmocka_unit_test(on_threads),
-                                       cmocka_unit_test(memory_runs_out),
+                                       cmocka_unit_test(on_nats), cmocka_unit_test(memory_runs_out),
                                        cmocka_unit_test(bad_owners_are_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,8 @@
 
 #include <cmocka.h>
 
+#include "support/nats_server.h"
+
 static enum cleave_status create(const void *argument, void **self, struct cleave_error *error)
 {
     struct probe *probe = calloc(1, sizeof *probe);
@@ -38,17 +40,45 @@ const struct cleave_actor_ops probe_ops = {"probe", create, free, receive, start
 const struct probe_transport probe_transports[] = {{"sim", &cleave__sim, 0, false},
                                                    {"sim, checksums", &cleave__sim, 0, true},
                                                    {"threads, 1", &cleave__threads, 1, false},
-                                                   {"threads, 3", &cleave__threads, 3, true}};
-const unsigned probe_transport_count = sizeof probe_transports / sizeof *probe_transports;
+                                                   {"threads, 3", &cleave__threads, 3, true},
+                                                   {"nats, 1", &cleave__nats, 1, false},
+                                                   {"nats, 2", &cleave__nats, 2, true}};
+enum { ALL = sizeof probe_transports / sizeof *probe_transports, ON_NATS = 2 };
+unsigned probe_transport_count = ALL - ON_NATS;
+
+static struct nats_server server;
+
+int probe_setup(void **state)
+{
+    (void)state;
+    if (!nats_server_installed())
+        return 0;
+    probe_transport_count = ALL;
+    return nats_server_start(&server) ? 0 : -1;
+}
+
+int probe_teardown(void **state)
+{
+    (void)state;
+    nats_server_stop(&server);
+    return 0;
+}
+
+void probe_options(const struct probe_transport *transport, struct cleave_runtime_options *options)
+{
+    options->transport = transport->ops;
+    options->threads = transport->threads;
+    options->checksums = transport->checksums;
+    if (transport->ops == &cleave__nats)
+        options->nats = nats_server_world(&server);
+}
 
 struct cleave_runtime *probe_runtime(const struct probe_transport *transport,
                                      struct cleave_runtime_options options)
 {
     struct cleave_runtime *runtime = NULL;
     struct cleave_error error;
-    options.transport = transport->ops;
-    options.threads = transport->threads;
-    options.checksums = transport->checksums;
+    probe_options(transport, &options);
     options.sim.check_always = options.plant == CLEAVE_PLANT_NOTHING; /* it would see first */
     if (cleave__runtime_new(&options, &runtime, &error))
         fail_msg("%s: %s", transport->name, error.message);

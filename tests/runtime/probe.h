@@ -31,7 +31,7 @@ struct probe {
 
 extern const struct cleave_actor_ops probe_ops;
 
-/* A transport under test. */
+/* A transport under test. On nats all messages go through a server, which probe_setup starts. */
 struct probe_transport {
     const char *name;
     const struct cleave_transport_ops *ops;
@@ -39,7 +39,12 @@ struct probe_transport {
     bool checksums;
 };
 extern const struct probe_transport probe_transports[];
-extern const unsigned probe_transport_count;
+extern unsigned probe_transport_count;
+/* Of a group of tests, so that its tests run on nats too; without a server program they do not. */
+int probe_setup(void **state);
+int probe_teardown(void **state);
+/* Fills in what the transport needs. */
+void probe_options(const struct probe_transport *transport, struct cleave_runtime_options *options);
 
 /* Fails the test unless all is well. */
 struct cleave_runtime *probe_runtime(const struct probe_transport *transport,

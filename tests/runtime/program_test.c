@@ -68,9 +68,7 @@ static bool play(const struct program *program, const struct probe_transport *tr
     struct cleave_runtime *runtime = NULL;
     struct cleave_error error;
     struct probe_plan plan = {.receive = walk, .count = program->actors};
-    options.transport = transport->ops;
-    options.threads = transport->threads;
-    options.checksums = transport->checksums;
+    probe_options(transport, &options);
     options.mailbox_most = program->mailbox_most;
     options.batch = 1 + (uint32_t)(program->seed % 7);
     enum cleave_status status = cleave__runtime_new(&options, &runtime, &error);
@@ -153,5 +151,5 @@ static void transports_agree(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(transports_agree)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, probe_setup, probe_teardown);
 }

@@ -1,6 +1,6 @@
 /* Streams at work while queries come and go and cells move: nothing is missing, nothing comes
- * twice; with evaluators that fail, too, and on threads. bench/stream_faults runs as many worlds as
- * one likes. */
+ * twice; with evaluators that fail, too, on threads, and on nats. bench/stream_faults runs as many
+ * worlds as one likes. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,6 +13,9 @@
 
 #include "stream_serve/scenario.h"
 #include "support/failalloc.h"
+#include "support/nats_server.h"
+
+static struct nats_server server; /* running: worlds that are threaded are behind it */
 
 static void run_worlds(uint64_t first, uint32_t worlds, const struct scenario_options *options,
                        struct cleave__streamed *sum, uint64_t kinds[CLEAVE__BALANCE_KINDS])
@@ -23,6 +26,10 @@ static void run_worlds(uint64_t first, uint32_t worlds, const struct scenario_op
         struct cleave__stream_script_check check;
         char wrong[200];
         scenario_draw(&scenario, seed, options);
+        if (options->threaded && server.pid) {
+            scenario.streaming.transport = &cleave__nats;
+            scenario.streaming.nats = nats_server_world(&server);
+        }
         scenario_run(&scenario, &streamed, &check, wrong);
         if (wrong[0])
             fail_msg("seed %" PRIu64 ": %s", seed, wrong);
@@ -75,6 +82,19 @@ static void on_threads(void **state)
     assert_true(sum.matches > 1000 && sum.moved_queries > 100);
 }
 
+static void on_nats(void **state)
+{
+    struct cleave__streamed sum = {0};
+    uint64_t kinds[CLEAVE__BALANCE_KINDS] = {0};
+    (void)state;
+    if (!nats_server_installed())
+        return;
+    assert_true(nats_server_start(&server));
+    run_worlds(3000, 30, &(struct scenario_options){1500, false, true, NULL}, &sum, kinds);
+    nats_server_stop(&server);
+    assert_true(sum.matches > 1000 && sum.moved_queries > 100);
+}
+
 static void same_seed_same_run(void **state)
 {
     (void)state;
@@ -120,14 +140,16 @@ static void without_memory(void **state)
     }
 }
 
-/* "threads": what runs threads alone. */
+/* "threads": what runs threads alone; "nats": on nats. */
 int main(int argc, char **argv)
 {
-    (void)argv;
     const struct CMUnitTest threads[] = {cmocka_unit_test(on_threads)};
     const struct CMUnitTest tests[] = {cmocka_unit_test(no_faults), cmocka_unit_test(faults),
                                        cmocka_unit_test(same_seed_same_run),
                                        cmocka_unit_test(without_memory)};
+    const struct CMUnitTest nats[] = {cmocka_unit_test(on_nats)};
+    if (argc > 1 && strcmp(argv[1], "nats") == 0)
+        return cmocka_run_group_tests(nats, NULL, NULL);
     return argc > 1 ? cmocka_run_group_tests(threads, NULL, NULL)
                     : cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -286,6 +286,29 @@ static void draw_more_faults(struct scenario *s, uint64_t horizon_ns)
             .extra_ns = (1 + below(random, 10)) * streaming->delay.low_ns};
 }
 
+/* Crashes of routers, the balancer, the feeder too; from a source of its own. */
+static void draw_crashes(struct scenario *s, uint64_t seed, uint64_t horizon_ns)
+{
+    struct cleave_random random;
+    struct cleave__streaming *streaming = &s->streaming;
+    uint32_t first_router = 1 + streaming->evaluators;
+    uint32_t feeder = first_router + streaming->routers + 1;
+    cleave__random_seed(&random, seed ^ UINT64_C(0x726576697665));
+    if (below(&random, 4) == 0)
+        return;
+    uint32_t count = 1 + below(&random, SCENARIO_CRASHES);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t who = below(&random, 8);
+        s->faults[streaming->fault_count++] = (struct cleave_fault){
+            .kind = CLEAVE_FAULT_CRASH,
+            .at_ns = cleave__random_below(&random, horizon_ns),
+            .for_ns = 1 + cleave__random_below(&random, horizon_ns / (1 + below(&random, 40))),
+            .actor = who < 5   ? first_router + below(&random, streaming->routers)
+                     : who < 7 ? feeder + 1
+                               : feeder};
+    }
+}
+
 void scenario_draw(struct scenario *s, uint64_t seed, const struct scenario_options *options)
 {
     struct cleave_random random;
@@ -341,6 +364,7 @@ void scenario_draw(struct scenario *s, uint64_t seed, const struct scenario_opti
     if (options->faulty) {
         draw_faults(s, &random, seed, options->items * (uint64_t)MS / 4);
         draw_more_faults(s, options->items * (uint64_t)MS / 4);
+        draw_crashes(s, seed, options->items * (uint64_t)MS / 4);
     }
     if (!options->faulty && !options->threaded && below(&random, 2))
         draw_slowness(s, &random, options->items * (uint64_t)MS / 4);

@@ -11,7 +11,12 @@
 #include "base/random.h"
 #include "stream/oracle/script.h"
 
-enum { SCENARIO_FAULTS = 6, SCENARIO_MORE_FAULTS = 3, SCENARIO_EVALUATORS = 7 };
+enum {
+    SCENARIO_FAULTS = 6,
+    SCENARIO_MORE_FAULTS = 3,
+    SCENARIO_CRASHES = 4,
+    SCENARIO_EVALUATORS = 7
+};
 
 struct scenario_options {
     uint32_t items;
@@ -25,7 +30,7 @@ struct scenario {
     struct cleave__streaming streaming;
     struct cleave__space space;
     struct cleave__cells cells[SCENARIO_EVALUATORS];
-    struct cleave_fault faults[SCENARIO_FAULTS + SCENARIO_MORE_FAULTS];
+    struct cleave_fault faults[SCENARIO_FAULTS + SCENARIO_MORE_FAULTS + SCENARIO_CRASHES];
     struct scenario_odd {
         struct cleave_random random;
         bool world, wide, wordy, filters, brief, late;

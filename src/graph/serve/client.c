@@ -67,6 +67,8 @@ static void begin(struct cleave__graph_client *client, struct cleave_context *co
     client->number[at] = client->next;
     client->next += serving->clients;
     client->began_ns[at] = cleave__context_now_ns(context);
+    cleave__counter_add(client->seat->world->watch->asked, 1);
+    cleave__gauge_add(client->seat->world->watch->under_way, 1);
     send(client, context, at);
 }
 
@@ -92,6 +94,7 @@ static void receive(void *self, struct cleave_context *context,
     }
     if (message->sort == CLEAVE_TIMEOUT) {
         client->tries[at]++;
+        cleave__counter_add(client->seat->world->watch->asked_again, 1);
         send(client, context, at);
         return;
     }
@@ -99,6 +102,9 @@ static void receive(void *self, struct cleave_context *context,
     cleave__put64(&client->log, message->length);
     cleave__put_bytes(&client->log, message->body, message->length);
     client->done++;
+    cleave__counter_add(client->seat->world->watch->answered, 1);
+    cleave__gauge_add(client->seat->world->watch->under_way, -1);
+    cleave__timing_add(client->seat->world->watch->answering, now_ns - client->began_ns[at]);
     if (client->number[at] < serving->sources)
         client->last_ns = now_ns;
     if (client->log.failed ||

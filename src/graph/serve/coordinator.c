@@ -180,6 +180,7 @@ static bool send(struct cleave__coordinator *c, struct cleave_context *context,
         ask.sent_ns = cleave__context_now_ns(context);
     c->asks.data[tag] = ask;
     c->under_way++;
+    cleave__counter_add(c->seat->world->watch->requested, 1);
     s->requests++;
     s->remote_requests += ask.shard != s->home;
     for (uint32_t i = 0; i < ask.count && !ask.owners; i++)
@@ -276,6 +277,7 @@ static void take_lists(struct cleave__coordinator *c, struct cleave_context *con
     c->under_way--;
     if (message->sort == CLEAVE_TIMEOUT) {
         c->repeated++;
+        cleave__counter_add(c->seat->world->watch->requested_again, 1);
         cleave__coordinator_ask(c, context, ask.search, ask.first, ask.count, ask.owners);
         return;
     }

@@ -10,6 +10,7 @@
 /* Everything one run needs, to be freed together. */
 struct play {
     struct cleave__world world;
+    struct cleave__graph_watch watch;
     struct cleave_runtime *runtime;
     struct cleave__seat *seats; /* [shards + coordinators + clients + 2] */
     struct cleave__answer_check *check;
@@ -291,10 +292,17 @@ enum cleave_status cleave__graph_serve(const struct cleave__graph *graph,
                                              .seed = serving->seed,
                                              .mailbox_most = serving->mailbox_most,
                                              .threads = serving->threads,
+                                             .metrics = serving->metrics,
+                                             .nats = serving->nats,
                                              .sim = {.remote = serving->delay,
                                                      .faults = serving->faults,
                                                      .fault_count = serving->fault_count}};
     enum cleave_status status = settle(&play, error);
+    if (status)
+        return status;
+    play.world.watch = &play.watch;
+    if (serving->metrics)
+        status = cleave__graph_watch_make(&play.watch, serving->metrics, error);
     if (status)
         return status;
     play.seats = calloc((size_t)serving->shards + serving->coordinators + serving->clients + 2,

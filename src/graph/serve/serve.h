@@ -19,6 +19,7 @@
 #define CLEAVE_GRAPH_SERVE_SERVE_H
 
 #include "base/histogram.h"
+#include "base/metrics.h"
 #include "cleave/progress.h"
 #include "graph/cache/cache.h"
 #include "graph/query/query.h"
@@ -30,7 +31,8 @@ enum cleave__serving_executor { CLEAVE__SERVE_DIRECT, CLEAVE__SERVE_BATCHED, CLE
 /* All pointers are borrowed. */
 struct cleave__serving {
     const struct cleave_transport_ops *transport;
-    uint32_t threads; /* of the threads transport */
+    uint32_t threads;                /* of the threads transport, and of nats */
+    struct cleave_nats_options nats; /* of that transport */
     uint64_t seed;
     uint32_t shards, coordinators, clients;
     uint32_t outstanding; /* queries that a client has under way */
@@ -60,6 +62,7 @@ struct cleave__serving {
     size_t fault_count;
     bool crashes;      /* some faults are crashes: shards and coordinators save what they have */
     uint64_t retry_ns; /* what is not answered by then is asked again; 0: never */
+    struct cleave_metrics *metrics; /* counts there while it runs; NULL: nowhere */
     const struct cleave_progress *progress;
 };
 

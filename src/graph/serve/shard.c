@@ -89,10 +89,12 @@ static const struct cleave__user *fetch(struct cleave__shard *shard, struct clea
     struct cleave_random *random = cleave__context_random(context);
     struct cleave__cache_entry entry;
     if (cleave__cache_get(shard->cache, user->number, 0, &entry)) {
+        cleave__counter_add(shard->seat->world->watch->cache_hits, 1);
         cleave__context_spend(context, cleave__distribution_draw(&serving->hit, random));
         return (const struct cleave__user *)(uintptr_t)entry.value;
     }
     cleave__context_spend(context, cleave__distribution_draw(&serving->miss, random));
+    cleave__counter_add(shard->seat->world->watch->cache_misses, 1);
     struct cleave__user *copy = cleave__user_new(user->number, user->degree);
     bool kept = false;
     struct cleave_error error;
@@ -156,6 +158,8 @@ static bool answer_copy(struct cleave__shard *shard, struct cleave_context *cont
     }
     shard->reads++;
     shard->copy_reads++;
+    cleave__counter_add(shard->seat->world->watch->reads, 1);
+    cleave__counter_add(shard->seat->world->watch->uncached, 1);
     cleave__context_spend(context, cleave__distribution_draw(&shard->seat->world->serving->hit,
                                                              cleave__context_random(context)));
     write_record(copy, flags, writer);
@@ -177,12 +181,15 @@ static bool answer_user(struct cleave__shard *shard, struct cleave_context *cont
         return true;
     }
     shard->reads++;
+    cleave__counter_add(shard->seat->world->watch->reads, 1);
     user->reads += !(flags & CLEAVE__READ_SOURCE);
     if (shard->cache && !(flags & CLEAVE__READ_SOURCE && serving->source_past_cache))
         list = fetch(shard, context, user);
-    else
+    else {
+        cleave__counter_add(shard->seat->world->watch->uncached, 1);
         cleave__context_spend(
             context, cleave__distribution_draw(&serving->miss, cleave__context_random(context)));
+    }
     if (list)
         write_record(list, flags, writer);
     else

@@ -11,6 +11,15 @@
 #include "graph/serve/users.h"
 #include "runtime/actor.h"
 
+/* Counts for others to read while it runs: all NULL where nobody does. */
+struct cleave__graph_watch {
+    struct cleave_counter *asked, *answered, *asked_again; /* queries, by clients */
+    struct cleave_gauge *under_way;
+    struct cleave_timing *answering;                    /* ns, as clients see it */
+    struct cleave_counter *requested, *requested_again; /* of shards, by coordinators */
+    struct cleave_counter *reads, *cache_hits, *cache_misses, *uncached; /* lists, at shards */
+};
+
 struct cleave__world {
     const struct cleave__graph *graph;
     const struct cleave__serving *serving;
@@ -21,6 +30,7 @@ struct cleave__world {
     uint32_t window;       /* requests that a coordinator has under way at most */
     uint32_t write_window; /* changes that the writer has under way at most */
     bool tracked;          /* lists change: answers tell which version of each was read */
+    struct cleave__graph_watch *watch;
 };
 
 enum { CLEAVE__TRACKED_MAILBOX_LEAST = 128, CLEAVE__COPIES_AT_ONCE = 4 };
@@ -90,6 +100,11 @@ enum {
 };
 /* Instead of a degree: ask the owner. */
 #define CLEAVE__ELSEWHERE UINT32_MAX
+
+/* watch.c */
+enum cleave_status cleave__graph_watch_make(struct cleave__graph_watch *watch,
+                                            struct cleave_metrics *metrics,
+                                            struct cleave_error *error);
 
 extern const struct cleave_actor_ops cleave__shard_ops, cleave__coordinator_ops,
     cleave__graph_client_ops, cleave__graph_writer_ops, cleave__graph_manager_ops;

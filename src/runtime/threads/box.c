@@ -1,22 +1,20 @@
 #include "runtime/threads/box.h"
 
-uint8_t *cleave__box_append(struct cleave__box *box, size_t size, bool reserved, uint64_t sent_ns)
+uint8_t *cleave__box_append(struct cleave__box *box, const struct cleave__record *record)
 {
     struct cleave__bytes *bytes = &box->incoming;
-    size_t whole = cleave__record_bytes(size);
+    size_t whole = cleave__record_bytes(record->size);
     if (!CLEAVE_RESERVE(bytes, bytes->count + whole))
         return NULL;
     uint8_t *to = bytes->data + bytes->count;
-    struct cleave__record record = {
-        .size = (uint32_t)size, .reserved = reserved, .sent_ns = sent_ns};
-    memcpy(to, &record, sizeof record);
+    memcpy(to, record, sizeof *record);
     bytes->count += whole;
-    box->used += !reserved;
+    box->used += !record->reserved;
     box->incoming_messages++;
     uint64_t waiting = (uint64_t)box->incoming_messages;
     if (waiting > box->actor->stats.queue_most)
         box->actor->stats.queue_most = waiting;
-    return to + sizeof record;
+    return to + sizeof *record;
 }
 
 bool cleave__box_begin(struct cleave__box *box)

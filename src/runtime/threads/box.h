@@ -38,12 +38,15 @@ struct cleave__box {
     uint32_t left, credits;
     /* under the run queue's lock */
     struct cleave__box *next;
+    struct cleave__wire *wire; /* nats: what it has with others; NULL elsewhere */
 };
 
 /* Before each frame in a buffer; the whole is padded to 8 bytes. */
 struct cleave__record {
-    uint32_t size; /* of the frame */
-    uint32_t reserved;
+    uint32_t size;  /* of the frame */
+    bool reserved;  /* has a place of its own */
+    bool charged;   /* nats: cost its sender credit, */
+    uint16_t epoch; /* in this life of the sender's process */
     uint64_t sent_ns;
 };
 
@@ -51,9 +54,10 @@ static inline size_t cleave__record_bytes(size_t size)
 {
     return sizeof(struct cleave__record) + ((size + 7) & ~(size_t)7);
 }
-/* Room for a frame of `size` bytes at the end of `incoming`, under the lock; NULL: memory is out.
+/* Room for a frame of `record->size` bytes at the end of `incoming`, under the lock; NULL: memory
+ * is out.
  */
-uint8_t *cleave__box_append(struct cleave__box *box, size_t size, bool reserved, uint64_t sent_ns);
+uint8_t *cleave__box_append(struct cleave__box *box, const struct cleave__record *record);
 /* Takes `incoming` over, if `current` is used up. True if the mailbox is over-full. */
 bool cleave__box_begin(struct cleave__box *box);
 /* The next frame of `current`, and its record; NULL when there is none. */

@@ -18,9 +18,8 @@ uint64_t cleave__crew_now_ns(void *state)
     return monotonic_ns() - crew->began_ns;
 }
 
-static void close_crew(void *state)
+void cleave__crew_close(struct cleave__crew *crew)
 {
-    struct cleave__crew *crew = state;
     cleave__pool_free(crew->pool);
     for (uint32_t w = 0; w < crew->worker_count; w++) {
         free(crew->workers[w].context.writer.data);
@@ -30,16 +29,11 @@ static void close_crew(void *state)
     cleave__timers_free(&crew->timers);
     pthread_cond_destroy(&crew->change);
     pthread_mutex_destroy(&crew->lock);
-    free(crew);
 }
 
-static enum cleave_status open_crew(struct cleave_runtime *runtime, void **state,
-                                    struct cleave_error *error)
+enum cleave_status cleave__crew_open(struct cleave__crew *crew, struct cleave_runtime *runtime,
+                                     struct cleave_error *error)
 {
-    struct cleave__crew *crew = aligned_alloc(_Alignof(struct cleave__crew), sizeof *crew);
-    if (!crew)
-        return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for threads");
-    memset(crew, 0, sizeof *crew);
     crew->runtime = runtime;
     crew->began_ns = monotonic_ns();
     atomic_init(&crew->next_timer_ns, UINT64_MAX);
@@ -55,7 +49,7 @@ static enum cleave_status open_crew(struct cleave_runtime *runtime, void **state
         crew->workers =
             aligned_alloc(_Alignof(struct cleave__worker), count * sizeof *crew->workers);
     if (!crew->workers) {
-        close_crew(crew);
+        cleave__crew_close(crew);
         return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for threads");
     }
     memset(crew->workers, 0, count * sizeof *crew->workers);
@@ -69,11 +63,32 @@ static enum cleave_status open_crew(struct cleave_runtime *runtime, void **state
         worker->context.runtime = runtime;
         worker->context.worker = worker;
     }
-    *state = crew;
     return CLEAVE_OK;
 }
 
-static enum cleave_status add(void *state, struct cleave__actor *actor, struct cleave_error *error)
+static void close_threads(void *state)
+{
+    cleave__crew_close(state);
+    free(state);
+}
+
+static enum cleave_status open_threads(struct cleave_runtime *runtime, void **state,
+                                       struct cleave_error *error)
+{
+    struct cleave__crew *crew = aligned_alloc(_Alignof(struct cleave__crew), sizeof *crew);
+    if (!crew)
+        return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for threads");
+    memset(crew, 0, sizeof *crew);
+    enum cleave_status status = cleave__crew_open(crew, runtime, error);
+    if (status)
+        free(crew);
+    else
+        *state = crew;
+    return status;
+}
+
+enum cleave_status cleave__crew_add(void *state, struct cleave__actor *actor,
+                                    struct cleave_error *error)
 {
     (void)state;
     struct cleave__box *box = calloc(1, sizeof *box);
@@ -86,7 +101,7 @@ static enum cleave_status add(void *state, struct cleave__actor *actor, struct c
     return CLEAVE_OK;
 }
 
-static void drop(void *state, struct cleave__actor *actor)
+void cleave__crew_drop(void *state, struct cleave__actor *actor)
 {
     (void)state;
     struct cleave__box *box = actor->mail;
@@ -108,8 +123,8 @@ static void note_next_timer(struct cleave__crew *crew)
                           memory_order_relaxed);
 }
 
-static bool timer_set(struct cleave_context *context, uint64_t at_ns, uint64_t number,
-                      uint64_t *handle)
+bool cleave__crew_timer_set(struct cleave_context *context, uint64_t at_ns, uint64_t number,
+                            uint64_t *handle)
 {
     struct cleave__crew *crew = context->runtime->state;
     pthread_mutex_lock(&crew->lock);
@@ -119,7 +134,7 @@ static bool timer_set(struct cleave_context *context, uint64_t at_ns, uint64_t n
     return set;
 }
 
-static void timer_cancel(struct cleave_context *context, uint64_t handle)
+void cleave__crew_timer_cancel(struct cleave_context *context, uint64_t handle)
 {
     struct cleave__crew *crew = context->runtime->state;
     pthread_mutex_lock(&crew->lock);
@@ -148,6 +163,14 @@ static bool fire_due(struct cleave__crew *crew, struct cleave__worker *worker, u
 
 enum { STUCK_EVERY_NS = 100000000 };
 
+void cleave__crew_call(struct cleave__crew *crew)
+{
+    pthread_mutex_lock(&crew->lock);
+    crew->called = true;
+    pthread_cond_signal(&crew->change);
+    pthread_mutex_unlock(&crew->lock);
+}
+
 static void end_run(struct cleave__crew *crew)
 {
     crew->ended = true;
@@ -166,12 +189,15 @@ static bool run_is_over(struct cleave__crew *crew, uint64_t now_ns)
     } else if (cleave__runtime_over(crew->runtime) ||
                (crew->until_ns && now_ns >= crew->until_ns)) {
         end_run(crew);
-    } else if (atomic_load_explicit(&crew->active, memory_order_acquire) == 0) {
-        /* Nobody has a turn, and timers need the lock: the actors may be looked at. */
+    } else if (!crew->serves && atomic_load_explicit(&crew->active, memory_order_acquire) == 0) {
+        /* Nobody has a turn, and timers need the lock: the actors may be looked at, if nobody else
+         * can give them one. */
         if (!cleave__timers_next(&crew->timers)) {
-            cleave__runtime_settle(crew->runtime);
-            end_run(crew);
-        } else if (cleave__runtime_find_cycle(crew->runtime)) {
+            if (!crew->open)
+                cleave__runtime_settle(crew->runtime);
+            if (!crew->open || !crew->hooks->expects(crew))
+                end_run(crew);
+        } else if (!crew->open && cleave__runtime_find_cycle(crew->runtime)) {
             end_run(crew);
         }
     }
@@ -182,6 +208,10 @@ static bool run_is_over(struct cleave__crew *crew, uint64_t now_ns)
 static void wait_for_change(struct cleave__crew *crew, uint64_t now_ns)
 {
     enum { STEAL_NS = 1000000, STOP_NS = 50000000 };
+    if (crew->called) {
+        crew->called = false;
+        return;
+    }
     uint64_t until_ns = UINT64_MAX;
     const struct cleave__timer *next = cleave__timers_next(&crew->timers);
     if (next)
@@ -260,15 +290,20 @@ static void start_actors(struct cleave__crew *crew)
     struct cleave_runtime *runtime = crew->runtime;
     for (size_t a = 1; a < runtime->actors.count; a++) {
         struct cleave__box *box = runtime->actors.data[a]->mail;
-        if (box->actor->started || box->scheduled)
+        if (!box->actor->ops)
             continue;
-        box->scheduled = true;
-        cleave__crew_runnable(crew, NULL, box);
+        pthread_mutex_lock(&box->lock);
+        bool starts = !box->actor->started && !box->scheduled;
+        box->scheduled = box->scheduled || starts;
+        pthread_mutex_unlock(&box->lock);
+        if (starts)
+            cleave__crew_runnable(crew, NULL, box);
     }
 }
 
-static enum cleave_status run(void *state, uint64_t until_ns,
-                              const struct cleave_progress *progress, struct cleave_error *error)
+enum cleave_status cleave__crew_run(void *state, uint64_t until_ns,
+                                    const struct cleave_progress *progress,
+                                    struct cleave_error *error)
 {
     struct cleave__crew *crew = state;
     crew->ended = crew->interrupted = false;
@@ -282,35 +317,43 @@ static enum cleave_status run(void *state, uint64_t until_ns,
     return CLEAVE_OK;
 }
 
-static bool check(void *state)
+bool cleave__crew_check(void *state)
 {
     struct cleave__crew *crew = state;
     for (size_t a = 0; a < crew->runtime->actors.count; a++) {
-        if (!cleave__box_check(crew->runtime->actors.data[a]->mail))
+        struct cleave__box *box = crew->runtime->actors.data[a]->mail;
+        pthread_mutex_lock(&box->lock); /* others may send, between runs too */
+        bool good = cleave__box_check(box);
+        pthread_mutex_unlock(&box->lock);
+        if (!good)
             return false;
     }
     uint32_t queued = 0;
     for (uint32_t w = 0; w < crew->worker_count; w++) {
-        const struct cleave__worker *worker = &crew->workers[w];
+        struct cleave__worker *worker = &crew->workers[w];
         uint32_t length = 0;
+        pthread_mutex_lock(&worker->lock);
         struct cleave__box *const *end = &worker->first;
         for (; *end; end = &(*end)->next)
             length++;
-        if (length != worker->length || end != worker->end)
+        bool good = length == worker->length && end == worker->end;
+        pthread_mutex_unlock(&worker->lock);
+        if (!good)
             return false;
         queued += length;
     }
-    return queued == atomic_load(&crew->active) && cleave__timers_check(&crew->timers);
+    return (crew->hooks || queued == atomic_load(&crew->active)) &&
+           cleave__timers_check(&crew->timers);
 }
 
 const struct cleave_transport_ops cleave__threads = {.name = "threads",
-                                                     .open = open_crew,
-                                                     .close = close_crew,
-                                                     .add = add,
-                                                     .drop = drop,
+                                                     .open = open_threads,
+                                                     .close = close_threads,
+                                                     .add = cleave__crew_add,
+                                                     .drop = cleave__crew_drop,
                                                      .offer = cleave__crew_offer,
                                                      .now_ns = cleave__crew_now_ns,
-                                                     .timer_set = timer_set,
-                                                     .timer_cancel = timer_cancel,
-                                                     .run = run,
-                                                     .check = check};
+                                                     .timer_set = cleave__crew_timer_set,
+                                                     .timer_cancel = cleave__crew_timer_cancel,
+                                                     .run = cleave__crew_run,
+                                                     .check = cleave__crew_check};

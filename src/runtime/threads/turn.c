@@ -23,7 +23,10 @@ enum cleave__offer cleave__crew_offer(struct cleave_context *context,
                 cleave__waiters_withdraw(&box->waiters, channel->waiting);
             channel->waiting = 0;
         }
-        uint8_t *to = cleave__box_append(box, cleave__frame_bytes(frame), reserved, sent_ns);
+        uint8_t *to = cleave__box_append(
+            box, &(struct cleave__record){.size = (uint32_t)cleave__frame_bytes(frame),
+                                          .reserved = reserved,
+                                          .sent_ns = sent_ns});
         if (to) {
             cleave__channel_write(runtime, channel, frame, to);
             wakes = !box->scheduled;
@@ -45,7 +48,8 @@ void cleave__crew_fire(struct cleave__crew *crew, struct cleave__worker *worker,
 {
     struct cleave__box *box = crew->runtime->actors.data[actor]->mail;
     pthread_mutex_lock(&box->lock);
-    uint8_t *to = cleave__box_append(box, CLEAVE_FRAME_HEADER_BYTES, true, 0);
+    uint8_t *to = cleave__box_append(
+        box, &(struct cleave__record){.size = CLEAVE_FRAME_HEADER_BYTES, .reserved = true});
     bool wakes = to && !box->scheduled;
     if (to) {
         cleave__timer_write(crew->runtime, actor, number, to);
@@ -58,10 +62,9 @@ void cleave__crew_fire(struct cleave__crew *crew, struct cleave__worker *worker,
         cleave__crew_runnable(crew, worker, box);
 }
 
-/* There may be room now for what an actor has parked. */
-static void wake(struct cleave__crew *crew, struct cleave__worker *worker, uint32_t actor)
+void cleave__crew_wake(struct cleave__crew *crew, struct cleave__worker *worker,
+                       struct cleave__box *box)
 {
-    struct cleave__box *box = crew->runtime->actors.data[actor]->mail;
     pthread_mutex_lock(&box->lock);
     bool runs = box->asleep;
     box->asleep = false;
@@ -80,6 +83,8 @@ static void receive_batch(struct cleave__worker *worker, struct cleave__box *box
         const uint8_t *bytes = cleave__box_next(box, &record);
         if (!bytes)
             break;
+        if (worker->crew->hooks)
+            worker->crew->hooks->taken(box, &record, bytes);
         context->clock_read = false;
         uint64_t waited_ns = 0;
         if (runtime->measures && record.sent_ns) {
@@ -98,9 +103,14 @@ static void end_turn(struct cleave__worker *worker, struct cleave__box *box)
     enum { WAKE_AT_ONCE = 64 };
     struct cleave__actor *actor = box->actor;
     uint32_t waiters[WAKE_AT_ONCE];
+    const struct cleave__crew_hooks *hooks = worker->crew->hooks;
+    if (hooks)
+        hooks->flush(worker, box);
     pthread_mutex_lock(&box->lock);
     box->used -= box->credits;
     box->credits = 0;
+    if (hooks)
+        hooks->refill(worker->crew, box);
     /* As many as there is room for: each delivers a message, or finds others faster. */
     uint32_t room = box->used < actor->mailbox_most ? actor->mailbox_most - box->used : 0;
     uint32_t count =
@@ -119,7 +129,8 @@ static void end_turn(struct cleave__worker *worker, struct cleave__box *box)
     /* From here on the actor may run elsewhere. */
     while (count) {
         for (uint32_t i = 0; i < count; i++)
-            wake(worker->crew, worker, waiters[i]);
+            cleave__crew_wake(worker->crew, worker,
+                              worker->context.runtime->actors.data[waiters[i]]->mail);
         room -= count;
         if (count < WAKE_AT_ONCE || room == 0)
             break;

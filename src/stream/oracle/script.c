@@ -16,6 +16,7 @@ void cleave__stream_script_free(struct cleave__stream_script *script)
     CLEAVE_VECTOR_FREE(&script->live);
     CLEAVE_VECTOR_FREE(&script->drawn);
     CLEAVE_VECTOR_FREE(&script->sent);
+    CLEAVE_VECTOR_FREE(&script->removing);
 }
 
 static void *copy(struct cleave_arena *arena, const void *from, size_t count, size_t size, bool *ok)
@@ -54,7 +55,7 @@ bool cleave__stream_script_store(struct cleave__stream_script *script,
     struct cleave__stream_script_item item = {CLEAVE__FEED_STORE, (uint32_t)script->queries.count};
     while (ok && script->live.count <= query->id)
         ok = CLEAVE_PUSH(&script->live, 0) && CLEAVE_PUSH(&script->drawn, 0) &&
-             CLEAVE_PUSH(&script->sent, 0);
+             CLEAVE_PUSH(&script->sent, 0) && CLEAVE_PUSH(&script->removing, 0);
     ok = ok && CLEAVE_RESERVE(&script->items, script->items.count + 1) &&
          CLEAVE_PUSH(&script->queries, own) && CLEAVE_PUSH(&script->items, item);
     if (ok)
@@ -91,6 +92,8 @@ static enum cleave_status next(void *feed, struct cleave_arena *arena,
         out->query = script->queries.data[item.index].query;
         if (item.kind == CLEAVE__FEED_STORE)
             script->drawn.data[out->query.id] = item.index + 1;
+        else
+            script->removing.data[out->query.id] = item.index + 1;
     }
     return CLEAVE_OK;
 }
@@ -103,10 +106,17 @@ static void note(struct cleave__stream_script *script, enum cleave__feed_kind ki
         *(acknowledged ? &object->acknowledged : &object->sent) = step;
         return;
     }
-    /* Of one id only one change is under way. */
-    if (kind == CLEAVE__FEED_STORE && !acknowledged)
-        script->sent.data[which] = script->drawn.data[which];
-    struct cleave__scripted_query *query = &script->queries.data[script->sent.data[which] - 1];
+    /* Of one id only one change is under way. A feeder that crashed may have lost some before they
+     * were sent: a removal of what never was stored, a query in the stead of one not removed. */
+    uint32_t now = kind == CLEAVE__FEED_REMOVE ? script->removing.data[which]
+                   : acknowledged              ? script->sent.data[which]
+                                               : script->drawn.data[which];
+    uint32_t before = script->sent.data[which];
+    if (!acknowledged && before && before != now && !script->queries.data[before - 1].removal_sent)
+        script->queries.data[before - 1].removal_sent = step;
+    if (!acknowledged && kind == CLEAVE__FEED_STORE)
+        script->sent.data[which] = now;
+    struct cleave__scripted_query *query = &script->queries.data[now - 1];
     if (kind == CLEAVE__FEED_STORE)
         *(acknowledged ? &query->acknowledged : &query->sent) = step;
     else
@@ -217,11 +227,12 @@ enum cleave_status cleave__stream_script_check(const struct cleave__stream_scrip
                 &script->objects.data[from + matches.items.data[i].object];
             const struct cleave__scripted_query *q =
                 &script->queries.data[of_slot.data[matches.items.data[i].slot]];
-            bool before = q->sent && q->sent < o->acknowledged;
+            /* Not acknowledged, by a feeder that crashed: it may have been done or not. */
+            bool before = q->sent && (!o->acknowledged || q->sent < o->acknowledged);
             bool after = q->removed && q->removed < o->sent;
-            bool must = q->acknowledged && q->acknowledged < o->sent &&
+            bool must = o->acknowledged && q->acknowledged && q->acknowledged < o->sent &&
                         (!q->removal_sent || q->removal_sent > o->acknowledged);
-            if (before && !after)
+            if (o->sent && before && !after)
                 ok = CLEAVE_PUSH(&expected,
                                  (struct expected){{o->object.number, q->query.id}, must});
         }

@@ -34,8 +34,9 @@ struct cleave__stream_script {
     CLEAVE_VECTOR(struct cleave__stream_script_item) items;
     CLEAVE_VECTOR(struct cleave__scripted_object) objects; /* of number i + 1 */
     CLEAVE_VECTOR(struct cleave__scripted_query) queries;
-    /* By id: 1 + index of the query that has it, 0: none; in the script, when drawn, when sent. */
-    CLEAVE_VECTOR(uint32_t) live, drawn, sent;
+    /* By id: 1 + index of the query that has it, 0: none; in the script, when drawn, when sent,
+     * when its removal is drawn. */
+    CLEAVE_VECTOR(uint32_t) live, drawn, sent, removing;
     size_t at;
 };
 

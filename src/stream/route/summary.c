@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/random.h"
 
@@ -217,6 +218,16 @@ void cleave__summary_confirm(struct cleave__summary *summary, uint32_t evaluator
     if (cleave__summary_has(summary, evaluator, term) &&
         known->slots[slot_of(known, term)].stamp == stamp)
         mark(known, term, true, true);
+}
+
+void cleave__summary_doubt(struct cleave__summary *summary, uint32_t evaluator)
+{
+    struct known *known = &summary->known[evaluator];
+    known->any_confirmed = false;
+    for (uint32_t p = 0; p < known->page_count; p++) {
+        if (known->pages[p])
+            memset(known->pages[p]->confirmed, 0, sizeof known->pages[p]->confirmed);
+    }
 }
 
 bool cleave__summary_remove_older(struct cleave__summary *summary, uint32_t evaluator,

@@ -46,6 +46,8 @@ enum cleave_status cleave__summary_add(struct cleave__summary *summary, uint32_t
 /* Every router has it by now, with this stamp or a later one: confirmed, if that is its stamp. */
 void cleave__summary_confirm(struct cleave__summary *summary, uint32_t evaluator, uint32_t term,
                              uint32_t stamp);
+/* Of no term it is sure any more that every router has it. O(terms) */
+void cleave__summary_doubt(struct cleave__summary *summary, uint32_t evaluator);
 /* Removes it if it is present with an earlier stamp; whether it did. */
 bool cleave__summary_remove_older(struct cleave__summary *summary, uint32_t evaluator,
                                   uint32_t term, uint32_t stamp);

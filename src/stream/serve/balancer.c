@@ -58,8 +58,11 @@ static enum cleave_status create(const void *argument, void **self, struct cleav
         b->seat = seat;
         b->cells = malloc(streaming->evaluators * sizeof *b->cells);
         b->reports = calloc(streaming->evaluators, sizeof *b->reports);
-        b->mover = (struct cleave__mover){
-            .done = moved, .holder = b, .retry_ns = streaming->retry_ns, .tries_most = TRIES_MOST};
+        b->mover = (struct cleave__mover){.done = moved,
+                                          .save = cleave__balancer_save,
+                                          .holder = b,
+                                          .retry_ns = streaming->retry_ns,
+                                          .tries_most = TRIES_MOST};
     }
     if (!b || !b->cells || !b->reports) {
         if (b)
@@ -83,8 +86,8 @@ static void rest(struct cleave__balancer *b, struct cleave_context *context)
 {
     const struct cleave__streaming *streaming = b->seat->world->streaming;
     b->stage = CLEAVE__BALANCER_IDLE;
-    if (!b->over &&
-        (!streaming->operations_most || b->rebalances.count < streaming->operations_most))
+    cleave__balancer_save(b, context);
+    if (!b->over && (!streaming->operations_most || b->operations < streaming->operations_most))
         cleave__context_timer(context, streaming->balance_every_ns, tag_of(TAG_TICK, 0, 0, 0));
 }
 
@@ -96,6 +99,8 @@ static void ask(struct cleave__balancer *b, struct cleave_context *context,
     bool evaluator = kind == CLEAVE__STREAM_LOAD || kind == CLEAVE__STREAM_SHIFT;
     const struct cleave__balance_step *step = &b->decision.steps[b->step];
     struct cleave_writer *writer = cleave__context_writer(context);
+    if (kind == CLEAVE__STREAM_OPEN || kind == CLEAVE__STREAM_SHUT)
+        cleave__put64(writer, b->mover.number + (kind == CLEAVE__STREAM_OPEN));
     if (kind == CLEAVE__STREAM_OPEN) {
         cleave__put32(writer, step->from);
         cleave__put32(writer, step->to);
@@ -123,6 +128,8 @@ static void ask_all(struct cleave__balancer *b, struct cleave_context *context,
     const struct cleave__streaming *streaming = b->seat->world->streaming;
     b->stage = stage;
     b->round++;
+    if (kind != CLEAVE__STREAM_LOAD)
+        cleave__balancer_save(b, context);
     b->waits = kind == CLEAVE__STREAM_LOAD ? streaming->evaluators : streaming->routers;
     for (uint32_t i = 0; i < b->waits; i++)
         ask(b, context, kind, 0, i);
@@ -174,6 +181,7 @@ static void moved(void *self, struct cleave_context *context, bool done)
                                        .at_ns = b->began_ns,
                                        .took_ns = cleave__context_now_ns(context) - b->began_ns,
                                        .done = done};
+    b->operations++;
     if (!CLEAVE_PUSH(&b->rebalances, record)) {
         cleave__stream_no_memory(context);
         return;
@@ -364,6 +372,15 @@ static void answered(struct cleave__balancer *b, struct cleave_context *context,
         round_over(b, context);
 }
 
+static void over(struct cleave__balancer *b, struct cleave_context *context,
+                 const struct cleave_message *message)
+{
+    b->over = true;
+    cleave__balancer_save(b, context);
+    if (message->sort == CLEAVE_REQUEST)
+        cleave__stream_answer(context, message->promise, CLEAVE__STREAM_DONE);
+}
+
 static void receive(void *self, struct cleave_context *context,
                     const struct cleave_message *message)
 {
@@ -375,9 +392,48 @@ static void receive(void *self, struct cleave_context *context,
     else if (message->sort == CLEAVE_REPLY || message->sort == CLEAVE_TIMEOUT)
         answered(b, context, message);
     else if (message->kind == CLEAVE__STREAM_OVER)
-        b->over = true;
+        over(b, context, message);
     else
-        rest(b, context); /* the first message: begin */
+        cleave__stream_corrupt(context, "a message of a kind unknown to a balancer");
 }
 
-const struct cleave_actor_ops cleave__balancer_ops = {"balancer", create, destroy, receive, NULL};
+/* Goes on where it was. */
+static void resume(struct cleave__balancer *b, struct cleave_context *context)
+{
+    switch (b->stage) {
+    case CLEAVE__BALANCER_OPENING:
+        ask_all(b, context, b->stage, CLEAVE__STREAM_OPEN);
+        break;
+    case CLEAVE__BALANCER_MOVING:
+        cleave__mover_resume(&b->mover, context);
+        break;
+    case CLEAVE__BALANCER_DRAINING:
+        ask_all(b, context, b->stage, CLEAVE__STREAM_DRAIN);
+        break;
+    case CLEAVE__BALANCER_SHUTTING:
+        ask_all(b, context, b->stage, CLEAVE__STREAM_SHUT);
+        break;
+    default:
+        rest(b, context);
+    }
+}
+
+static void start(void *self, struct cleave_context *context, const uint8_t *saved, size_t length)
+{
+    struct cleave__balancer *b = self;
+    struct cleave_error error;
+    if (b->seat->world->streaming->balance == CLEAVE__BALANCE_STATIC)
+        return;
+    enum cleave_status status = CLEAVE_OK;
+#ifdef CLEAVE_PLANT_NO_MEMORY_OF_MOVE /* a bug that tests build in, to see it found */
+    saved = NULL;
+#endif
+    if (saved)
+        status = cleave__balancer_load(b, saved, length, &error);
+    if (status)
+        cleave__context_fail(context, status, "%s", error.message);
+    else
+        resume(b, context);
+}
+
+const struct cleave_actor_ops cleave__balancer_ops = {"balancer", create, destroy, receive, start};

@@ -33,9 +33,17 @@ struct cleave__balancer {
     uint64_t began_ns, moved_queries, ticks;
     struct cleave__mover mover;
     CLEAVE_VECTOR(struct cleave__rebalance) rebalances;
-    uint32_t forced; /* kinds tried so far */
+    uint64_t operations; /* so far */
+    uint32_t forced;     /* kinds tried so far */
 };
 
+/* balancer_keep.c: what outlives a crash */
+void cleave__balancer_write(const struct cleave__balancer *balancer, struct cleave_writer *writer);
+/* If there are faults. */
+void cleave__balancer_save(void *balancer, struct cleave_context *context);
+/* Into one just made. CLEAVE_CORRUPT, CLEAVE_NO_MEMORY: it can only be freed. */
+enum cleave_status cleave__balancer_load(struct cleave__balancer *balancer, const uint8_t *saved,
+                                         size_t length, struct cleave_error *error);
 /* An operation of a kind at a random place; false: none is possible. */
 bool cleave__balancer_force(struct cleave__balancer *b, struct cleave_random *random,
                             enum cleave__balance_kind kind);

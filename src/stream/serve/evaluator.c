@@ -20,6 +20,8 @@ static void destroy(void *self)
     cleave__aggregates_free(e->sums);
     free(e->loads);
     CLEAVE_VECTOR_FREE(&e->shedding);
+    free(e->doubted);
+    free(e->router_life);
     for (size_t i = 0; i < e->pending.count; i++)
         free(e->pending.data[i].body);
     CLEAVE_VECTOR_FREE(&e->pending);
@@ -44,8 +46,15 @@ static enum cleave_status create(const void *argument, void **self, struct cleav
     e->own = cleave__stream_partition(streaming, seat->index);
     e->end = (struct cleave__move_end){
         .ops = &cleave__evaluator_move_ops, .holder = e, .retry_ns = streaming->retry_ns};
-    enum cleave_status status = e->ops->create(
-        &(struct cleave__matcher_options){.space = streaming->space}, &e->matcher, error);
+    e->doubted = calloc(streaming->routers, sizeof *e->doubted);
+    e->router_life = calloc(streaming->routers, sizeof *e->router_life);
+    enum cleave_status status =
+        e->doubted && e->router_life
+            ? CLEAVE_OK
+            : cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for an evaluator");
+    if (!status)
+        status = e->ops->create(&(struct cleave__matcher_options){.space = streaming->space},
+                                &e->matcher, error);
     if (!status)
         status =
             cleave__aggregates_new(streaming->grid.columns, streaming->grid.rows, &e->sums, error);
@@ -67,11 +76,14 @@ static void start(void *self, struct cleave_context *context, const uint8_t *sav
     e->life = cleave__random_next(cleave__context_random(context)) | 1; /* not 0 */
     if (!saved)
         return;
-    if (!cleave__evaluator_load(e, saved, length)) {
-        cleave__stream_no_memory(context);
+    struct cleave_error error;
+    enum cleave_status status = cleave__evaluator_load(e, saved, length, &error);
+    if (status) {
+        cleave__context_fail(context, status, "%s", error.message);
         return;
     }
     cleave__move_end_resume(&e->end, context);
+    cleave__evaluator_send_doubts(e, context);
     if (e->shedding.count) {
         e->shed_waits = e->seat->world->streaming->routers;
         for (uint32_t r = 0; r < e->shed_waits; r++)
@@ -83,7 +95,7 @@ static void start(void *self, struct cleave_context *context, const uint8_t *sav
 static uint64_t work_ns(const struct cleave__evaluator *e)
 {
     struct timespec now = {0};
-    if (e->seat->world->streaming->transport == &cleave__threads)
+    if (e->seat->world->streaming->transport != &cleave__sim)
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
@@ -103,6 +115,8 @@ static void receive(void *self, struct cleave_context *context,
     } else if (message->sort == CLEAVE_REPLY || message->sort == CLEAVE_TIMEOUT) {
         if (message->tag >> 48 == CLEAVE__TAG_SHED)
             cleave__evaluator_shed_answer(e, context, message);
+        else if (message->tag >> 48 == CLEAVE__TAG_DOUBT)
+            cleave__evaluator_doubt_answer(e, context, message);
         else
             cleave__evaluator_answered(e, context, message);
     } else {
@@ -115,6 +129,9 @@ static void receive(void *self, struct cleave_context *context,
         case CLEAVE__STREAM_STORE_ON:
         case CLEAVE__STREAM_COPY:
             cleave__evaluator_changes(e, context, message);
+            break;
+        case CLEAVE__STREAM_TELL:
+            cleave__evaluator_tell(e, context, message);
             break;
         case CLEAVE__STREAM_LOAD:
             cleave__evaluator_tell_load(e, context, message);

@@ -61,13 +61,20 @@ struct cleave__evaluator {
     uint64_t useless;        /* terms in it with count 0 */
     uint32_t epoch;
     CLEAVE_VECTOR(uint32_t) shedding; /* terms, until every router has answered */
-    uint32_t shed_waits;
+    uint32_t shed_waits, shed_epoch;
+    /* Routers that were restarted have asked for all terms: what was confirmed in others before
+     * this epoch is not; by router, how far it has answered that, and the life that asked last. */
+    uint32_t doubt_epoch;
+    uint32_t *doubted;
+    uint64_t *router_life;
     uint32_t cleaning; /* next slot to visit */
     /* After cells have left: slots below `sweep_to` from `sweeping` on may hold queries that meet
      * no cell of this evaluator. They match nothing and go bit by bit, but before other cells come.
      */
     uint32_t sweeping, sweep_to;
     uint64_t done_ms;
+    uint64_t settled; /* durable: every change of a lower version is acknowledged; what comes of one
+                       * and is not here is a late copy, and `removed` need not have it */
 
     CLEAVE_VECTOR(struct cleave__stream_pending) pending;
     uint32_t serial, copies; /* copies: not answered, of the move under way */
@@ -83,6 +90,13 @@ struct cleave__evaluator {
     CLEAVE_VECTOR(uint32_t) candidates;
     struct cleave__matches matches;
 
+    /* Kept: the last snapshot, what is behind it, `end.in_number` then (evaluator_keep.c). */
+    size_t snapshot_bytes, journal_bytes;
+    uint64_t saved_move;
+    uint64_t taken_piece; /* at hand, in the message under way */
+    const uint8_t *taken;
+    size_t taken_length;
+
     uint64_t load, candidates_seen, forwarded, expired, shed_terms, moved_queries;
     uint64_t load_messages, load_bytes;
     uint64_t step_most_ns; /* the longest that a move's message has taken here */
@@ -94,12 +108,15 @@ void cleave__evaluator_changes(struct cleave__evaluator *e, struct cleave_contex
 /* An answer, or none, to a keep, a change sent on or a copy. */
 void cleave__evaluator_answered(struct cleave__evaluator *e, struct cleave_context *context,
                                 const struct cleave_message *message);
-bool cleave__evaluator_store(struct cleave__evaluator *e, struct cleave_context *context,
-                             const struct cleave__record *record);
+/* False: memory is out. */
+bool cleave__evaluator_store(struct cleave__evaluator *e, const struct cleave__record *record);
+bool cleave__evaluator_forget(struct cleave__evaluator *e, const struct cleave__record *record);
 void cleave__evaluator_remove(struct cleave__evaluator *e, uint32_t slot);
 bool cleave__record_read(struct cleave_reader *reader, struct cleave_arena *arena,
                          struct cleave__record *out, bool *no_memory);
 void cleave__record_write(const struct cleave__record *record, struct cleave_writer *writer);
+/* Whether its cover is what a router chooses for such a query. */
+bool cleave__record_covered(const struct cleave__record *record);
 bool cleave__evaluator_count_cover(struct cleave__evaluator *e, const struct cleave__query *query,
                                    uint32_t cover, bool more);
 
@@ -115,11 +132,34 @@ void cleave__evaluator_shed_answer(struct cleave__evaluator *e, struct cleave_co
                                    const struct cleave_message *message);
 void cleave__evaluator_send_shed(struct cleave__evaluator *e, struct cleave_context *context,
                                  uint32_t router, uint32_t tries);
-/* evaluator_move.c: the ends of moves, and what outlives a crash */
+/* evaluator_tell.c: routers that were restarted */
+void cleave__evaluator_tell(struct cleave__evaluator *e, struct cleave_context *context,
+                            const struct cleave_message *message);
+void cleave__evaluator_doubt_answer(struct cleave__evaluator *e, struct cleave_context *context,
+                                    const struct cleave_message *message);
+void cleave__evaluator_send_doubts(struct cleave__evaluator *e, struct cleave_context *context);
+/* Some router has not answered yet. */
+bool cleave__evaluator_doubts(const struct cleave__evaluator *e);
+/* evaluator_move.c: the ends of moves */
 extern const struct cleave__move_ops cleave__evaluator_move_ops;
 struct cleave__cells cleave__evaluator_moving(const struct cleave__evaluator *e);
-void cleave__evaluator_save(void *evaluator, struct cleave_context *context);
-bool cleave__evaluator_load(struct cleave__evaluator *e, const uint8_t *saved, size_t length);
+/* The content of a piece; false: memory is out, or it makes no sense. */
+bool cleave__evaluator_take(struct cleave__evaluator *e, struct cleave_reader *reader,
+                            bool *no_memory);
+/* evaluator_keep.c: what outlives a crash */
+void cleave__evaluator_write(const struct cleave__evaluator *e, struct cleave_writer *writer);
+void cleave__evaluator_save(struct cleave__evaluator *e, struct cleave_context *context);
+/* Which queries were removed, for late copies of their storing. Reading adds them; false: memory is
+ * out. */
+void cleave__evaluator_put_removed(const struct cleave__evaluator *e, struct cleave_writer *writer);
+bool cleave__evaluator_get_removed(struct cleave__evaluator *e, struct cleave_reader *reader);
+/* Only what has changed: records stored and removed; the piece taken last. */
+void cleave__evaluator_keep_changes(struct cleave__evaluator *e, struct cleave_context *context,
+                                    const struct cleave_writer *records);
+void cleave__evaluator_keep_piece(struct cleave__evaluator *e, struct cleave_context *context);
+/* Into one just made. CLEAVE_CORRUPT, CLEAVE_NO_MEMORY: it can only be freed. */
+enum cleave_status cleave__evaluator_load(struct cleave__evaluator *e, const uint8_t *saved,
+                                          size_t length, struct cleave_error *error);
 /* evaluator_load.c */
 void cleave__evaluator_tell_load(struct cleave__evaluator *e, struct cleave_context *context,
                                  const struct cleave_message *message);
@@ -128,7 +168,7 @@ void cleave__evaluator_tell_shift(struct cleave__evaluator *e, struct cleave_con
 
 bool cleave__evaluator_check(const struct cleave__evaluator *e, const char **why);
 
-enum cleave__evaluator_tag { CLEAVE__TAG_PENDING = 1, CLEAVE__TAG_SHED = 2 };
+enum cleave__evaluator_tag { CLEAVE__TAG_PENDING = 1, CLEAVE__TAG_SHED = 2, CLEAVE__TAG_DOUBT = 3 };
 static inline uint64_t cleave__evaluator_tag(enum cleave__evaluator_tag what, uint64_t detail)
 {
     return (uint64_t)what << 48 | detail;

@@ -8,7 +8,7 @@ void cleave__evaluator_send_shed(struct cleave__evaluator *e, struct cleave_cont
                                  uint32_t router, uint32_t tries)
 {
     struct cleave_writer *writer = cleave__context_writer(context);
-    cleave__put32(writer, e->epoch);
+    cleave__put32(writer, e->shed_epoch);
     for (size_t i = 0; i < e->shedding.count; i++)
         cleave__put32(writer, e->shedding.data[i]);
     cleave__stream_request(context, e->seat->world, cleave__router_actor(e->seat->world, router),
@@ -35,7 +35,7 @@ void cleave__evaluator_shed_answer(struct cleave__evaluator *e, struct cleave_co
 static void shed(struct cleave__evaluator *e, struct cleave_context *context)
 {
     if (!e->useless || e->shedding.count || e->end.phase != CLEAVE__MOVE_NONE ||
-        e->end.incoming.count)
+        e->end.incoming.count || cleave__evaluator_doubts(e))
         return;
     size_t at = 0;
     uint64_t term, count;
@@ -49,7 +49,7 @@ static void shed(struct cleave__evaluator *e, struct cleave_context *context)
         cleave__map_remove(&e->need, e->shedding.data[i]);
     e->shed_terms += e->useless;
     e->useless = 0;
-    e->epoch++;
+    e->shed_epoch = ++e->epoch;
     e->shed_waits = e->seat->world->streaming->routers;
     if (e->seat->world->durable)
         cleave__evaluator_save(e, context);

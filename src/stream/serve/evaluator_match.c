@@ -106,6 +106,8 @@ static void write_found(const struct cleave__evaluator *e, struct batch *batch)
         }
         if (m > first || e->seat->world->durable || (track && e->objects.data[i].id))
             write_object(e, &batch->found, &e->objects.data[i], first, m);
+        else
+            cleave__counter_add(e->seat->world->watch->unmatched, 1);
     }
 }
 
@@ -201,6 +203,7 @@ void cleave__evaluator_match(struct cleave__evaluator *e, struct cleave_context 
             cleave__stream_corrupt(context, "an object came to an evaluator without its cell");
         fine = false;
     }
+    e->settled = batch.head.settled > e->settled ? batch.head.settled : e->settled;
     if (fine && match(e, context, &batch))
         pass_on(e, context, &batch);
     if (fine) {

@@ -1,4 +1,4 @@
-/* An evaluator's end of moves, and what outlives a crash.
+/* An evaluator's end of moves.
  *
  * A piece is a cell. A query is sent with the first of the moving cells that it meets, so once;
  * what comes or goes while copying is under way is told the target at once (evaluator_store.c). */
@@ -89,6 +89,13 @@ static void write_piece(void *holder, uint64_t piece, struct cleave_writer *writ
     uint64_t cost = index ? 0 : cleave__aggregates_part(e->sums, e->own, moving).cost;
     cleave__put64(writer, e->life);
     cleave__put64(writer, cost); /* of all that moves, with the first cell */
+    if (e->seat->world->durable) {
+        cleave__put64(writer, e->settled);
+        if (index)
+            cleave__put64(writer, 0);
+        else
+            cleave__evaluator_put_removed(e, writer);
+    }
     for (uint32_t i = e->listed_at.data[index]; i < e->listed_at.data[index + 1]; i++) {
         struct cleave__held_query listed = e->listed.data[i];
         uint32_t slot = listed.cover;
@@ -108,10 +115,10 @@ static void begin_sweep(struct cleave__evaluator *e)
     e->sweep_to = e->ops->slots(e->matcher);
 }
 
-static bool take_piece(void *holder, uint64_t piece, struct cleave_reader *reader)
+bool cleave__evaluator_take(struct cleave__evaluator *e, struct cleave_reader *reader,
+                            bool *no_memory)
 {
-    struct cleave__evaluator *e = holder;
-    (void)piece;
+    *no_memory = false;
     uint64_t life = cleave__get64(reader), cost = cleave__get64(reader);
     if (life != e->incoming_life && e->seat->world->durable)
         begin_sweep(e); /* what came before the source's crash: it copies anew, without what has
@@ -119,14 +126,43 @@ static bool take_piece(void *holder, uint64_t piece, struct cleave_reader *reade
     cleave__evaluator_sweep(e, UINT32_MAX);
     e->incoming_life = life;
     e->incoming_cost = cost ? cost : e->incoming_cost;
+    if (e->seat->world->durable) {
+        uint64_t settled = cleave__get64(reader);
+        e->settled = settled > e->settled ? settled : e->settled;
+        if (!cleave__evaluator_get_removed(e, reader)) {
+            *no_memory = true;
+            return false;
+        }
+    }
     while (cleave__left(reader)) {
         struct cleave__record record;
-        bool no_memory;
-        if (!cleave__record_read(reader, &e->arena, &record, &no_memory) ||
-            !cleave__evaluator_store(e, e->context, &record))
+        if (!cleave__record_read(reader, &e->arena, &record, no_memory) ||
+            !cleave__record_covered(&record))
             return false;
+        if (!cleave__evaluator_store(e, &record)) {
+            *no_memory = true;
+            return false;
+        }
     }
     return !reader->failed;
+}
+
+static bool take_piece(void *holder, uint64_t piece, struct cleave_reader *reader)
+{
+    struct cleave__evaluator *e = holder;
+    bool no_memory;
+    e->taken_piece = piece;
+    e->taken = reader->at;
+    e->taken_length = cleave__left(reader);
+    return cleave__evaluator_take(e, reader, &no_memory);
+}
+
+static void took_piece(void *holder, struct cleave_context *context, uint64_t piece)
+{
+    struct cleave__evaluator *e = holder;
+    (void)piece;
+    if (e->seat->world->durable)
+        cleave__evaluator_keep_piece(e, context);
 }
 
 static void drop_pieces(void *holder, const uint64_t *pieces, size_t count)
@@ -172,8 +208,6 @@ static bool busy(void *holder, uint64_t piece)
     return (e->listed_move == e->end.number && e->copies) || e->shedding.count;
 }
 
-/* ---- what outlives a crash ---- */
-
 static void save(void *holder, struct cleave_context *context)
 {
     struct cleave__evaluator *e = holder;
@@ -181,93 +215,10 @@ static void save(void *holder, struct cleave_context *context)
         cleave__evaluator_save(e, context);
 }
 
-static void put_map(struct cleave_writer *writer, const struct cleave__map *map)
-{
-    size_t at = 0;
-    uint64_t key, value;
-    cleave__put64(writer, map->count + map->has_zero);
-    while (cleave__map_next(map, &at, &key, &value)) {
-        cleave__put64(writer, key);
-        cleave__put64(writer, value);
-    }
-}
-
-void cleave__evaluator_save(void *evaluator, struct cleave_context *context)
-{
-    struct cleave__evaluator *e = evaluator;
-    struct cleave_writer w = {0};
-    size_t at = 0;
-    uint64_t term, count;
-    cleave__put32(&w, e->own.x0);
-    cleave__put32(&w, e->own.y0);
-    cleave__put32(&w, e->own.x1);
-    cleave__put32(&w, e->own.y1);
-    cleave__put32(&w, e->epoch);
-    cleave__put64(&w, e->shedding.count);
-    for (size_t i = 0; i < e->shedding.count; i++)
-        cleave__put32(&w, e->shedding.data[i]);
-    cleave__put64(&w, e->useless);
-    while (cleave__map_next(&e->need, &at, &term, &count)) {
-        if (!count)
-            cleave__put32(&w, (uint32_t)term);
-    }
-    put_map(&w, &e->removed);
-    cleave__put64(&w, e->incoming_life);
-    cleave__move_end_write(&e->end, &w);
-    for (uint32_t slot = 0; slot < e->ops->slots(e->matcher); slot++) {
-        struct cleave__record record = {.op = CLEAVE__STORE};
-        if (!e->ops->query(e->matcher, slot, &record.query))
-            continue;
-        record.version = e->held.data[slot].version;
-        record.cover = e->held.data[slot].cover;
-        cleave__record_write(&record, &w);
-    }
-    if (w.failed)
-        cleave__stream_no_memory(context);
-    else
-        cleave__context_save(context, w.data, w.count);
-    free(w.data);
-}
-
-bool cleave__evaluator_load(struct cleave__evaluator *e, const uint8_t *saved, size_t length)
-{
-    struct cleave_reader r = {saved, saved + length, false};
-    e->own.x0 = cleave__get32(&r);
-    e->own.y0 = cleave__get32(&r);
-    e->own.x1 = cleave__get32(&r);
-    e->own.y1 = cleave__get32(&r);
-    e->epoch = cleave__get32(&r);
-    for (uint64_t left = cleave__get64(&r); left && !r.failed; left--) {
-        if (!CLEAVE_PUSH(&e->shedding, cleave__get32(&r)))
-            return false;
-    }
-    e->useless = cleave__get64(&r);
-    for (uint64_t left = e->useless; left && !r.failed; left--) {
-        if (!cleave__map_put(&e->need, cleave__get32(&r)))
-            return false;
-    }
-    for (uint64_t left = cleave__get64(&r); left && !r.failed; left--) {
-        uint64_t *value = cleave__map_put(&e->removed, cleave__get64(&r));
-        if (!value)
-            return false;
-        *value = cleave__get64(&r);
-    }
-    e->incoming_life = cleave__get64(&r);
-    if (!cleave__move_end_read(&e->end, &r))
-        return false;
-    while (cleave__left(&r)) {
-        struct cleave__record record;
-        bool no_memory;
-        if (!cleave__record_read(&r, &e->arena, &record, &no_memory) ||
-            !cleave__evaluator_store(e, e->context, &record))
-            return false;
-    }
-    return !r.failed;
-}
-
 const struct cleave__move_ops cleave__evaluator_move_ops = {.write = write_piece,
                                                             .take = take_piece,
                                                             .drop = drop_pieces,
                                                             .keep = keep_pieces,
                                                             .busy = busy,
-                                                            .save = save};
+                                                            .save = save,
+                                                            .took = took_piece};

@@ -28,6 +28,20 @@ void cleave__record_write(const struct cleave__record *record, struct cleave_wri
     cleave__query_write(&record->query, writer);
 }
 
+bool cleave__record_covered(const struct cleave__record *record)
+{
+    const struct cleave__query *query = &record->query;
+    if (!query->term_count)
+        return record->cover == CLEAVE__ANY_TERM;
+    if (query->predicate == CLEAVE__OVERLAPS)
+        return record->cover == CLEAVE__NO_TERM;
+    for (uint32_t i = 0; i < query->term_count; i++) {
+        if (query->terms[i] == record->cover)
+            return true;
+    }
+    return false;
+}
+
 bool cleave__evaluator_count_cover(struct cleave__evaluator *e, const struct cleave__query *query,
                                    uint32_t cover, bool more)
 {
@@ -69,8 +83,7 @@ void cleave__evaluator_remove(struct cleave__evaluator *e, uint32_t slot)
     *held = (struct cleave__held_query){0};
 }
 
-bool cleave__evaluator_store(struct cleave__evaluator *e, struct cleave_context *context,
-                             const struct cleave__record *record)
+bool cleave__evaluator_store(struct cleave__evaluator *e, const struct cleave__record *record)
 {
     const struct cleave__query *query = &record->query;
     const uint64_t *gone = cleave__map_find(&e->removed, query->id);
@@ -78,19 +91,19 @@ bool cleave__evaluator_store(struct cleave__evaluator *e, struct cleave_context 
     struct cleave_error error;
     if (gone && *gone >= record->version)
         return true; /* a late copy */
-    if (slot != UINT32_MAX && e->held.data[slot].version > record->version)
+    /* The same, perhaps with another cover: routers have the one that is here, or will before this
+     * is acknowledged. */
+    if (slot != UINT32_MAX && e->held.data[slot].version >= record->version)
         return true;
     if (slot != UINT32_MAX)
-        cleave__evaluator_remove(e, slot); /* perhaps the same, with another cover */
+        cleave__evaluator_remove(e, slot);
     uint64_t *place = cleave__map_put(&e->slot_of, query->id);
     enum cleave_status status =
         place ? e->ops->add(e->matcher, query, &slot, &error) : CLEAVE_NO_MEMORY;
     bool room = !status && CLEAVE_RESERVE(&e->held, (size_t)slot + 1) &&
                 cleave__evaluator_count_cover(e, query, record->cover, true);
-    if (!room) {
-        cleave__stream_no_memory(context);
+    if (!room)
         return false;
-    }
     *place = slot;
     while (e->held.count <= slot)
         e->held.data[e->held.count++] = (struct cleave__held_query){0};
@@ -100,8 +113,7 @@ bool cleave__evaluator_store(struct cleave__evaluator *e, struct cleave_context 
     return true;
 }
 
-static bool remove_query(struct cleave__evaluator *e, struct cleave_context *context,
-                         const struct cleave__record *record)
+bool cleave__evaluator_forget(struct cleave__evaluator *e, const struct cleave__record *record)
 {
     uint32_t slot = slot_of(e, record->query.id);
     if (slot != UINT32_MAX && e->held.data[slot].version < record->version)
@@ -109,10 +121,8 @@ static bool remove_query(struct cleave__evaluator *e, struct cleave_context *con
     if (!e->seat->world->durable)
         return true;
     uint64_t *version = cleave__map_put(&e->removed, record->query.id);
-    if (!version) {
-        cleave__stream_no_memory(context);
+    if (!version)
         return false;
-    }
     *version = record->version > *version ? record->version : *version;
     return true;
 }
@@ -199,7 +209,9 @@ void cleave__evaluator_answered(struct cleave__evaluator *e, struct cleave_conte
 struct changes {
     struct cleave_writer on;   /* records for the target, which answers for them now */
     struct cleave_writer copy; /* records that the target must know of, too */
+    struct cleave_writer kept; /* records that took effect here */
     CLEAVE_VECTOR(uint32_t) keep;
+    uint32_t tries; /* by who sent it, in vain */
     bool astray;
     bool copies_removal; /* which is answered once the target has it: it may have got the query with
                           * a piece after it was itself told of the removal */
@@ -237,12 +249,33 @@ static bool keep_cover(struct changes *changes, const struct cleave__record *rec
     return ok;
 }
 
+/* A storing that was acknowledged and is not here: the query has ended or was removed, and some
+ * router was slow to send it, or asked again. */
+static bool stale(const struct cleave__evaluator *e, const struct cleave__record *record)
+{
+    if (record->op != CLEAVE__STORE || !e->seat->world->durable)
+        return false;
+    const uint64_t *gone = cleave__map_find(&e->removed, record->query.id);
+    uint32_t slot = slot_of(e, record->query.id);
+    if (slot != UINT32_MAX && e->held.data[slot].version >= record->version)
+        return e->held.data[slot].version > record->version;
+    return (gone && *gone >= record->version) || record->version < e->settled;
+}
+
 /* One change. `late`: the router decided on its cover before it knew of this epoch. False: the run
  * is over. */
 static bool change(struct cleave__evaluator *e, struct cleave_context *context,
-                   const struct cleave__record *record, bool late, bool copied,
-                   struct changes *changes)
+                   struct cleave__record *record, bool late, bool copied, struct changes *changes)
 {
+    if (!copied && stale(e, record))
+        return true;
+    uint32_t slot = slot_of(e, record->query.id);
+    if (record->op == CLEAVE__STORE && slot != UINT32_MAX &&
+        e->held.data[slot].version == record->version &&
+        e->held.data[slot].cover != record->cover) { /* by another router, which must know */
+        record->cover = e->held.data[slot].cover;
+        late = !copied;
+    }
     struct cleave__ranges ranges = cleave__query_ranges(e->seat->world->streaming, &record->query);
     struct cleave__cells moving = cleave__evaluator_moving(e), stays = e->own;
     bool moves = cleave__ranges_meet(&ranges, moving);
@@ -258,21 +291,35 @@ static bool change(struct cleave__evaluator *e, struct cleave_context *context,
         changes->astray = true;
         return true;
     }
+    if (away && !changes->on.count)
+        cleave__put32(&changes->on, changes->tries);
     if (away)
         cleave__record_write(record, &changes->on);
     bool copy = moves && e->end.phase == CLEAVE__MOVE_COPYING;
     if (copy)
         cleave__record_write(record, &changes->copy);
     changes->copies_removal |= copy && record->op == CLEAVE__REMOVE;
-    if (record->op == CLEAVE__REMOVE)
-        return remove_query(e, context, record);
-    if (!here)
+    if (record->op == CLEAVE__STORE && !here)
         return true;
-    if (late && !keep_cover(changes, record)) {
+    if (e->seat->world->durable)
+        cleave__record_write(record, &changes->kept);
+    bool stores = record->op == CLEAVE__STORE;
+    if ((stores && late && !keep_cover(changes, record)) ||
+        !(stores ? cleave__evaluator_store(e, record) : cleave__evaluator_forget(e, record))) {
         cleave__stream_no_memory(context);
         return false;
     }
-    return cleave__evaluator_store(e, context, record);
+    return true;
+}
+
+/* What is neither saved nor asked again here waits long for its answer: whoever waits for it asks
+ * again, and if it were forgotten sooner than slow answers come, nobody's asking would be enough.
+ */
+static uint32_t patience(const struct changes *changes)
+{
+    if (changes->tries < CLEAVE__TRIES_LONG)
+        return CLEAVE__TRIES_LONG;
+    return changes->tries < CLEAVE__TRIES_MOST ? changes->tries + 1 : CLEAVE__TRIES_MOST;
 }
 
 static void send_keep(struct cleave__evaluator *e, struct cleave_context *context,
@@ -284,7 +331,7 @@ static void send_keep(struct cleave__evaluator *e, struct cleave_context *contex
         for (size_t i = 0; i < changes->keep.count; i++)
             cleave__put32(writer, changes->keep.data[i]);
         cleave__stream_request(context, e->seat->world, cleave__router_actor(e->seat->world, r),
-                               CLEAVE__STREAM_KEEP, writer, CLEAVE__TRIES_LONG,
+                               CLEAVE__STREAM_KEEP, writer, patience(changes),
                                cleave__evaluator_tag(CLEAVE__TAG_PENDING, serial));
     }
 }
@@ -311,10 +358,7 @@ static bool copy_changes(struct cleave__evaluator *e, struct cleave_context *con
     return true;
 }
 
-/* What is neither saved nor asked again here waits long for its answer: whoever waits for it asks
- * again, and if it were forgotten sooner than slow answers come, nobody's asking would be enough.
- *
- * Sends what must be sent and answers, now or when others have. */
+/* Sends what must be sent and answers, now or when others have. */
 static void settle(struct cleave__evaluator *e, struct cleave_context *context,
                    struct changes *changes, struct cleave_promise promise)
 {
@@ -340,7 +384,7 @@ static void settle(struct cleave__evaluator *e, struct cleave_context *context,
         send_keep(e, context, changes, serial);
     if (changes->on.count)
         cleave__stream_request(context, e->seat->world, e->end.target, CLEAVE__STREAM_STORE_ON,
-                               &changes->on, CLEAVE__TRIES_LONG,
+                               &changes->on, patience(changes),
                                cleave__evaluator_tag(CLEAVE__TAG_PENDING, serial));
     if (!waits)
         cleave__stream_answer(context, promise, CLEAVE__STREAM_DONE);
@@ -351,6 +395,7 @@ void cleave__evaluator_changes(struct cleave__evaluator *e, struct cleave_contex
 {
     struct cleave_reader reader = cleave__body(message);
     bool copied = message->kind == CLEAVE__STREAM_COPY, late = false, fine = true;
+    struct changes changes = {0};
     if (copied) {
         uint64_t number = cleave__get64(&reader);
         if (number < e->end.in_number || (number == e->end.in_number && e->end.in_closed)) {
@@ -361,13 +406,18 @@ void cleave__evaluator_changes(struct cleave__evaluator *e, struct cleave_contex
             cleave__stream_answer(context, message->promise, CLEAVE__STREAM_ASTRAY);
             return;
         }
-    } else if (message->kind == CLEAVE__STREAM_STORE) {
+    } else if (message->kind == CLEAVE__STREAM_STORE_ON) {
+        changes.tries = cleave__get32(&reader);
+        late = e->seat->world->durable; /* by the source's epoch, and that may be this one's old */
+    } else {
         late = cleave__get32(&reader) != e->epoch;
+        changes.tries = cleave__get32(&reader);
+        uint64_t settled = cleave__get64(&reader);
+        e->settled = settled > e->settled ? settled : e->settled;
 #ifdef CLEAVE_PLANT_NO_KEEP /* a bug that tests build in, to see it found */
         late = false;
 #endif
     }
-    struct changes changes = {0};
     uint64_t stored = 0;
     while (fine && cleave__left(&reader)) {
         struct cleave__record record;
@@ -378,6 +428,9 @@ void cleave__evaluator_changes(struct cleave__evaluator *e, struct cleave_contex
             else
                 cleave__stream_corrupt(context, "a query that makes no sense");
             fine = false;
+        } else if (record.op == CLEAVE__STORE && !cleave__record_covered(&record)) {
+            cleave__stream_corrupt(context, "a query with a cover that is not its own");
+            fine = false;
         } else {
             fine = change(e, context, &record, late, copied, &changes);
             stored++;
@@ -385,7 +438,7 @@ void cleave__evaluator_changes(struct cleave__evaluator *e, struct cleave_contex
     }
     cleave__context_spend(context, stored * e->seat->world->streaming->service.store_query_ns);
     if (fine && e->seat->world->durable)
-        cleave__evaluator_save(e, context);
+        cleave__evaluator_keep_changes(e, context, &changes.kept);
     if (fine && changes.astray && !e->seat->world->durable)
         cleave__stream_corrupt(context, "a query came to an evaluator without its cells");
     else if (fine && changes.astray)
@@ -394,5 +447,6 @@ void cleave__evaluator_changes(struct cleave__evaluator *e, struct cleave_contex
         settle(e, context, &changes, message->promise);
     free(changes.on.data);
     free(changes.copy.data);
+    free(changes.kept.data);
     CLEAVE_VECTOR_FREE(&changes.keep);
 }

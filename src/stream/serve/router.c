@@ -9,6 +9,8 @@ static void destroy(void *self)
     cleave__agrid_free(r->agrid);
     cleave__summary_free(r->summary);
     free(r->epoch);
+    free(r->doubted);
+    free(r->asks);
     CLEAVE_VECTOR_FREE(&r->batches);
     CLEAVE_VECTOR_FREE(&r->free_batches);
     for (size_t i = 0; i < r->parts.count; i++)
@@ -43,10 +45,12 @@ static enum cleave_status create(const void *argument, void **self, struct cleav
     r->move = (struct cleave__move_router){
         .ops = &cleave__router_move_ops, .holder = r, .retry_ns = streaming->retry_ns};
     r->epoch = calloc(streaming->evaluators, sizeof *r->epoch);
+    r->doubted = calloc(streaming->evaluators, sizeof *r->doubted);
+    r->asks = calloc(streaming->evaluators, sizeof *r->asks);
     r->to = calloc(streaming->evaluators, sizeof *r->to);
     r->found = calloc(streaming->evaluators, sizeof *r->found);
     enum cleave_status status =
-        r->epoch && r->to && r->found
+        r->epoch && r->doubted && r->asks && r->to && r->found
             ? CLEAVE_OK
             : cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for a router");
     if (!status && streaming->routing == CLEAVE__ROUTING_AGRID)
@@ -82,15 +86,29 @@ static void open_move(struct cleave__router *r, struct cleave_context *context,
                       const struct cleave_message *message)
 {
     struct cleave_reader reader = cleave__body(message);
-    r->open = message->kind == CLEAVE__STREAM_OPEN;
+    uint64_t move = cleave__get64(&reader);
+    bool opens = message->kind == CLEAVE__STREAM_OPEN;
+    if (opens ? move <= r->opened : move != r->opened || !r->open) { /* asked again */
+        cleave__stream_answer(context, message->promise, CLEAVE__STREAM_DONE);
+        return;
+    }
+    r->open = opens;
+    r->opened = move;
 #ifdef CLEAVE_PLANT_NO_OPEN /* a bug that tests build in, to see it found */
     r->open = false;
 #endif
-    if (r->open) {
+    if (opens) {
+        uint32_t from = cleave__get32(&reader), to = cleave__get32(&reader);
+        uint32_t evaluators = r->seat->world->streaming->evaluators;
+        if (reader.failed || from >= evaluators || to >= evaluators) {
+            cleave__stream_corrupt(context, "a move between evaluators that do not exist");
+            return;
+        }
         r->mapped = false;
-        r->open_from = cleave__get32(&reader);
-        r->open_to = cleave__get32(&reader);
+        r->open_from = from;
+        r->open_to = to;
     }
+    cleave__router_save(r, context);
     cleave__stream_answer(context, message->promise, CLEAVE__STREAM_DONE);
 }
 
@@ -106,11 +124,14 @@ static void receive(void *self, struct cleave_context *context,
     } else if (message->sort == CLEAVE_REPLY || message->sort == CLEAVE_TIMEOUT) {
         if (message->tag >> 48 == CLEAVE__TAG_PART)
             cleave__router_part_answered(r, context, message);
+        else if (message->tag >> 48 == CLEAVE__TAG_TELL)
+            cleave__router_told(r, context, message);
         else
             cleave__router_group_answered(r, context, message);
     } else {
         switch (message->kind) {
         case CLEAVE__STREAM_OBJECTS:
+        case CLEAVE__STREAM_OBJECTS_AGAIN:
             cleave__router_objects(r, context, message);
             break;
         case CLEAVE__STREAM_CHANGES:
@@ -124,6 +145,9 @@ static void receive(void *self, struct cleave_context *context,
             break;
         case CLEAVE__STREAM_SHED:
             cleave__router_shed(r, context, message);
+            break;
+        case CLEAVE__STREAM_DOUBT:
+            cleave__router_doubts(r, context, message);
             break;
         case CLEAVE__STREAM_DRAIN:
             r->draining = true;
@@ -142,4 +166,5 @@ static void receive(void *self, struct cleave_context *context,
     cleave__arena_rewind(&r->arena, mark);
 }
 
-const struct cleave_actor_ops cleave__router_ops = {"router", create, destroy, receive, NULL};
+const struct cleave_actor_ops cleave__router_ops = {"router", create, destroy, receive,
+                                                    cleave__router_start};

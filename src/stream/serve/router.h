@@ -39,15 +39,26 @@ struct cleave__router_group {
     CLEAVE_VECTOR(struct cleave__keyword) added; /* by this attempt */
 };
 
+/* For all terms that an evaluator's queries need, after a restart. */
+struct cleave__router_ask {
+    bool waits;      /* until it was told, no object is kept from it */
+    uint32_t number; /* of the question */
+    uint32_t tries;  /* in vain */
+};
+
 struct cleave__router {
     const struct cleave__stream_seat *seat;
     struct cleave__agrid *agrid;
     struct cleave__summary *summary;
-    uint32_t *epoch; /* [evaluators]: of summaries, as far as they have said */
+    uint32_t *epoch;   /* [evaluators]: of summaries, as far as they have said */
+    uint32_t *doubted; /* [evaluators]: what was confirmed with an earlier stamp is not */
+    struct cleave__router_ask *asks; /* [evaluators] */
+    uint64_t life;                   /* durable: how often it was started */
     /* A move under way: its two ends get every object for their cells, whatever the summary says,
      * for keywords that one router adds for the new map another does not look at yet. */
     bool open, mapped; /* mapped: this router has taken the new map */
     uint32_t open_from, open_to;
+    uint64_t opened; /* that move's number, or of the last */
     /* Before it is over, all keywords that were sent to other routers by the old map must be there,
      * for those routers add them for the target too as long as it is not. */
     bool draining;
@@ -71,11 +82,17 @@ struct cleave__router {
     struct cleave_context *context; /* of the message under way */
     struct cleave_arena arena;      /* of one message */
 
+    uint64_t settled; /* of the group at work */
     uint64_t sequence;
     uint64_t objects, pruned, keyword_messages, keywords, repeated;
 };
 
-enum cleave__router_tag { CLEAVE__TAG_PART = 1, CLEAVE__TAG_STORE = 2, CLEAVE__TAG_KEYWORDS = 3 };
+enum cleave__router_tag {
+    CLEAVE__TAG_PART = 1,
+    CLEAVE__TAG_STORE = 2,
+    CLEAVE__TAG_KEYWORDS = 3,
+    CLEAVE__TAG_TELL = 4
+};
 static inline uint64_t cleave__router_tag(enum cleave__router_tag what, uint32_t attempt,
                                           uint32_t index)
 {
@@ -102,6 +119,24 @@ void cleave__router_keep(struct cleave__router *router, struct cleave_context *c
 void cleave__router_shed(struct cleave__router *router, struct cleave_context *context,
                          const struct cleave_message *message);
 extern const struct cleave__move_router_ops cleave__router_move_ops;
+/* router_keep.c: what outlives a crash, and what must be asked for then */
+void cleave__router_start(void *self, struct cleave_context *context, const uint8_t *saved,
+                          size_t length);
+void cleave__router_write(const struct cleave__router *router, struct cleave_writer *writer);
+/* If there are faults. */
+void cleave__router_save(struct cleave__router *router, struct cleave_context *context);
+/* Into one just made. CLEAVE_CORRUPT, CLEAVE_NO_MEMORY: it can only be freed. */
+enum cleave_status cleave__router_load(struct cleave__router *router, const uint8_t *saved,
+                                       size_t length, struct cleave_error *error);
+void cleave__router_ask(struct cleave__router *router, struct cleave_context *context,
+                        uint32_t evaluator);
+void cleave__router_told(struct cleave__router *router, struct cleave_context *context,
+                         const struct cleave_message *message);
+/* Nothing of an evaluator is confirmed that was before this epoch. */
+void cleave__router_doubt(struct cleave__router *router, struct cleave_context *context,
+                          uint32_t evaluator, uint32_t epoch);
+void cleave__router_doubts(struct cleave__router *router, struct cleave_context *context,
+                           const struct cleave_message *message);
 
 /* The writer for an evaluator, emptied at its first use since `touched` was emptied. */
 struct cleave_writer *cleave__router_to(struct cleave__router *router,

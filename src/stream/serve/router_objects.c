@@ -74,7 +74,7 @@ static bool wanted(const struct cleave__router *r, uint32_t evaluator,
                    const struct cleave__object *object)
 {
     if (r->seat->world->streaming->summary == CLEAVE__SUMMARY_NONE || !r->agrid ||
-        (r->seat->world->streaming->track && object->id) ||
+        (r->seat->world->streaming->track && object->id) || r->asks[evaluator].waits ||
         (r->open && (evaluator == r->open_from || evaluator == r->open_to)))
         return true;
     return cleave__summary_any(r->summary, evaluator, object->terms, object->term_count);
@@ -114,6 +114,7 @@ static bool sort(struct cleave__router *r, struct cleave_context *context,
         uint32_t targets = target(r, &object);
         if (!all && targets == 1 && !wanted(r, r->found[0], &object)) {
             r->pruned++;
+            cleave__counter_add(r->seat->world->watch->pruned, 1);
             continue;
         }
         for (uint32_t i = 0; i < targets; i++) {
@@ -134,7 +135,7 @@ void cleave__router_objects(struct cleave__router *r, struct cleave_context *con
 {
     struct cleave_reader reader = cleave__body(message);
     struct cleave__objects_head head = cleave__get_head(&reader);
-    if (!sort(r, context, &reader, &head, false))
+    if (!sort(r, context, &reader, &head, message->kind == CLEAVE__STREAM_OBJECTS_AGAIN))
         return;
     if (!r->touched.count) {
         cleave__stream_answer(context, message->promise, CLEAVE__STREAM_DONE);

@@ -80,8 +80,11 @@ static bool send_change(struct cleave__router *r, struct cleave_context *context
     struct cleave_writer *writer = cleave__router_to(r, context, evaluator);
     if (!writer)
         return false;
-    if (!writer->count)
+    if (!writer->count) {
         cleave__put32(writer, r->epoch[evaluator]);
+        cleave__put32(writer, group->tries);
+        cleave__put64(writer, r->settled);
+    }
     cleave__record_write(record, writer);
     return true;
 }
@@ -162,6 +165,7 @@ static void attempt(struct cleave__router *r, struct cleave_context *context, ui
     struct cleave__router_group *group = &r->groups.data[index];
     struct cleave_reader reader = {body, body + length, false};
     uint64_t count = 0;
+    r->settled = cleave__get64(&reader);
     group->attempt = group->attempt % 0xfffe + 1;
     group->sequence = ++r->sequence;
     group->waits = group->keywords = 0;
@@ -246,6 +250,8 @@ static bool confirm(struct cleave__router *r, struct cleave_context *context,
 {
     for (size_t i = 0; i < group->added.count; i++) {
         struct cleave__keyword k = group->added.data[i];
+        if (k.stamp < r->doubted[k.evaluator])
+            continue;
         cleave__summary_confirm(r->summary, k.evaluator, k.term, k.stamp);
         if (!CLEAVE_PUSH(&r->confirmed, k))
             return no_memory(context);

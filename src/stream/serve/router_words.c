@@ -48,7 +48,7 @@ void cleave__router_keywords(struct cleave__router *r, struct cleave_context *co
     }
     while (cleave__left(&reader)) {
         struct cleave__keyword k = get_keyword(&reader);
-        if (!reader.failed && k.evaluator < evaluators)
+        if (!reader.failed && k.evaluator < evaluators && k.stamp >= r->doubted[k.evaluator])
             cleave__summary_confirm(r->summary, k.evaluator, k.term, k.stamp);
     }
     cleave__context_spend(context, adds * streaming->service.keyword_ns);
@@ -77,7 +77,10 @@ void cleave__router_shed(struct cleave__router *r, struct cleave_context *contex
     uint32_t epoch = cleave__get32(&reader);
     while (cleave__left(&reader))
         cleave__summary_remove_older(r->summary, evaluator, cleave__get32(&reader), epoch);
-    r->epoch[evaluator] = epoch > r->epoch[evaluator] ? epoch : r->epoch[evaluator];
+    if (epoch > r->epoch[evaluator]) {
+        r->epoch[evaluator] = epoch;
+        cleave__router_save(r, context);
+    }
     cleave__stream_answer(context, message->promise, CLEAVE__STREAM_DONE);
 }
 
@@ -95,13 +98,15 @@ static void map(void *holder, uint32_t target, const uint8_t *pieces, size_t cou
         return;
     }
     r->mapped = true;
+    if (r->asks[from].waits) /* what it knows of the source is not all */
+        cleave__router_ask(r, r->context, to);
     if (cleave__summary_unite(r->summary, to, from, r->epoch[to] + 1, &error))
         cleave__stream_no_memory(r->context);
 }
 
 static void save(void *holder, struct cleave_context *context)
 {
-    (void)holder, (void)context; /* routers do not crash */
+    cleave__router_save(holder, context);
 }
 
 const struct cleave__move_router_ops cleave__router_move_ops = {map, save};

@@ -14,6 +14,7 @@ enum { BATCH = 256, WINDOW = 8, MAILBOX_MORE = 256 };
 /* Everything one run needs, to be freed together. */
 struct play {
     struct cleave__stream_world world;
+    struct cleave__stream_watch watch;
     struct cleave_runtime *runtime;
     struct cleave__stream_seat *seats; /* [evaluators + routers + 3] */
 };
@@ -92,9 +93,6 @@ static enum cleave_status spawn_all(struct play *play, struct cleave_error *erro
     if (!status)
         status = cleave__runtime_post(play->runtime, cleave__feeder_actor(&play->world),
                                       CLEAVE__STREAM_OVER, NULL, 0, error);
-    if (!status && streaming->balance != CLEAVE__BALANCE_STATIC)
-        status = cleave__runtime_post(play->runtime, cleave__balancer_actor(&play->world), 0, NULL,
-                                      0, error);
     return status;
 }
 
@@ -223,12 +221,18 @@ enum cleave_status cleave__stream_serve(const struct cleave__streaming *streamin
     struct play play = {0};
     struct cleave__streamed streamed = {0};
     enum cleave_status status = settle(streaming, &play.world, error);
+    play.world.watch = &play.watch;
+    if (!status && streaming->metrics)
+        status = cleave__stream_watch_make(&play.watch, streaming, error);
     if (status)
         return status;
     struct cleave_runtime_options options = {.transport = streaming->transport,
                                              .seed = streaming->seed,
                                              .threads = streaming->threads,
+                                             .metrics = streaming->metrics,
+                                             .nats = streaming->nats,
                                              .sim = {.remote = streaming->delay,
+                                                     .trace = streaming->trace,
                                                      .faults = streaming->faults,
                                                      .fault_count = streaming->fault_count}};
     play.seats = calloc((size_t)streaming->evaluators + streaming->routers + 3, sizeof *play.seats);

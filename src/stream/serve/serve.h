@@ -17,6 +17,7 @@
 #ifndef CLEAVE_STREAM_SERVE_H
 #define CLEAVE_STREAM_SERVE_H
 
+#include "base/metrics.h"
 #include "cleave/progress.h"
 #include "model/grid.h"
 #include "runtime/runtime.h"
@@ -54,7 +55,8 @@ struct cleave__streaming_service {
 /* All pointers are borrowed. */
 struct cleave__streaming {
     const struct cleave_transport_ops *transport;
-    uint32_t threads; /* of the threads transport */
+    uint32_t threads;                /* of the threads transport, and of nats */
+    struct cleave_nats_options nats; /* of that transport */
     uint64_t seed;
     const struct cleave__space *space;
     struct cleave__grid grid;
@@ -77,9 +79,12 @@ struct cleave__streaming {
     bool track; /* the sink works out who enters and leaves which query (stream/track). Of AGRID */
     struct cleave_distribution delay; /* sim: between machines */
     struct cleave__streaming_service service;
+    void (*trace)(void *context,
+                  const struct cleave_trace_event *event); /* sim: told every event */
     const struct cleave_fault *faults; /* sim; [fault_count]; those that lose need retry_ns */
     size_t fault_count;
-    uint64_t retry_ns; /* what is not answered by then is asked again; 0: never */
+    uint64_t retry_ns;              /* what is not answered by then is asked again; 0: never */
+    struct cleave_metrics *metrics; /* counts there while it runs; NULL: nowhere */
     const struct cleave_progress *progress;
 };
 

@@ -81,6 +81,10 @@ static bool take(struct cleave__sink *sink, struct cleave_reader *reader, uint64
     }
     bool ok = !count || cleave__histogram_add(&sink->latency_ns, took_ns, count);
     sink->matches += count;
+    cleave__counter_add(world->watch->matches, count);
+    cleave__counter_add(count ? world->watch->matched : world->watch->unmatched, 1);
+    if (count)
+        cleave__timing_add(world->watch->matching, took_ns);
     for (uint32_t i = 0; i < count && ok; i++) {
         uint64_t query = cleave__load64(ids + (size_t)i * step);
         sink->digest += cleave__match_digest(object, query);

@@ -6,12 +6,14 @@ void cleave__put_head(struct cleave_writer *writer, const struct cleave__objects
 {
     cleave__put64(writer, head->sent_ns);
     cleave__put64(writer, head->done_ms);
+    cleave__put64(writer, head->settled);
 }
 
 struct cleave__objects_head cleave__get_head(struct cleave_reader *reader)
 {
     struct cleave__objects_head head = {.sent_ns = cleave__get64(reader)};
     head.done_ms = cleave__get64(reader);
+    head.settled = cleave__get64(reader);
     return head;
 }
 

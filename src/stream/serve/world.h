@@ -8,10 +8,22 @@
 #include "runtime/actor.h"
 #include "stream/serve/serve.h"
 
+/* Counts for others to read while it runs: all NULL where nobody does. */
+struct cleave__stream_watch {
+    struct cleave_counter *accepted, *acknowledged; /* objects, by the feeder */
+    struct cleave_gauge *under_way;
+    struct cleave_counter *pruned;    /* by routers */
+    struct cleave_counter *unmatched; /* by evaluators; by the sink, where it is told of them */
+    struct cleave_counter *matched, *matches;  /* objects that a query has, pairs; by the sink */
+    struct cleave_timing *matching;            /* ns from the feeder to the sink, of an object */
+    struct cleave_counter *queries, *removals; /* by the feeder */
+};
+
 struct cleave__stream_world {
     const struct cleave__streaming *streaming;
     bool durable; /* there are faults: evaluators save, everything is asked again */
     uint32_t batch, window;
+    struct cleave__stream_watch *watch;
 };
 
 /* The argument of an actor: the how many-th of its kind. */
@@ -55,39 +67,45 @@ static inline uint64_t cleave__stream_ahead_most(const struct cleave__stream_wor
 /* Objects travel as a head and records (cleave__object_write):
  *     u64 sent_ns     by the feeder
  *     u64 done_ms     every object of an earlier time is acknowledged
+ *     u64 settled     every change of a query of a lower version is, too
  * What was found of them: u64 number, u32 count, u64 ids, for each object that a query has; with
  * faults for every object. If things are tracked, for every object that has an id, too: after the
  * number u64 thing, u64 sequence, u64 time, and after each query's id u64 its end. Changes of
- * queries travel as a head (u32 stamp: the evaluator's epoch that the router knew) and records: u8
- * op, u64 version, u32 cover, the query. */
+ * queries travel as records: u8 op, u64 version, u32 cover, the query; before them, from the feeder
+ * u64 settled, from routers u32 stamp (the evaluator's epoch that the router knew), u32 tries (that
+ * were in vain: who waits for others with it does so as long) and u64 settled. */
 enum cleave__stream_kind {
-    CLEAVE__STREAM_OBJECTS = 1, /* feeder to router */
-    CLEAVE__STREAM_EVALUATE,    /* router to evaluator */
-    CLEAVE__STREAM_EVALUATE_ON, /* evaluator to evaluator: promise, u64 pairs, them, head, objects
-                                 */
-    CLEAVE__STREAM_MATCHES,     /* evaluator to sink: promise, u64 sent_ns, found */
-    CLEAVE__STREAM_CHANGES,     /* feeder to router: records */
-    CLEAVE__STREAM_STORE,       /* router to evaluator: head, records */
-    CLEAVE__STREAM_STORE_ON,    /* evaluator to evaluator: records */
-    CLEAVE__STREAM_COPY,        /* the same while it copies: u64 move, records */
-    CLEAVE__STREAM_KEYWORDS,    /* router to router: u32 adds, triples, confirmed triples */
-    CLEAVE__STREAM_KEEP,        /* evaluator to router: u32 stamp, u32 terms */
-    CLEAVE__STREAM_SHED,        /* evaluator to router: u32 epoch, u32 terms */
-    CLEAVE__STREAM_OPEN,        /* balancer to router: u32 from, to: a move begins */
-    CLEAVE__STREAM_DRAIN,       /* balancer to router: all have the new map; see router.h */
-    CLEAVE__STREAM_SHUT,        /* balancer to router: it is over */
-    CLEAVE__STREAM_LOAD,        /* balancer to evaluator */
-    CLEAVE__STREAM_SHIFT,       /* balancer to evaluator: where to cut */
-    CLEAVE__STREAM_OVER,        /* feeder to balancer: nothing more will come */
-    CLEAVE__STREAM_DONE,        /* answers */
-    CLEAVE__STREAM_ASTRAY       /* not for this evaluator, by what it knows */
+    CLEAVE__STREAM_OBJECTS = 1,   /* feeder to router */
+    CLEAVE__STREAM_OBJECTS_AGAIN, /* the same, again: no summary may keep any away */
+    CLEAVE__STREAM_EVALUATE,      /* router to evaluator */
+    CLEAVE__STREAM_EVALUATE_ON,   /* evaluator to evaluator: promise, u64 pairs, them, head, objects
+                                   */
+    CLEAVE__STREAM_MATCHES,       /* evaluator to sink: promise, u64 sent_ns, found */
+    CLEAVE__STREAM_CHANGES,       /* feeder to router: records */
+    CLEAVE__STREAM_STORE,         /* router to evaluator: head, records */
+    CLEAVE__STREAM_STORE_ON,      /* evaluator to evaluator: u32 tries, records */
+    CLEAVE__STREAM_COPY,          /* the same while it copies: u64 move, records */
+    CLEAVE__STREAM_KEYWORDS,      /* router to router: u32 adds, triples, confirmed triples */
+    CLEAVE__STREAM_KEEP,          /* evaluator to router: u32 stamp, u32 terms */
+    CLEAVE__STREAM_SHED,          /* evaluator to router: u32 epoch, u32 terms */
+    CLEAVE__STREAM_TELL,          /* router to evaluator: u64 life. Answer: u32 epoch, u32 terms */
+    CLEAVE__STREAM_DOUBT,         /* evaluator to router: u32 epoch. Answer: the same */
+    CLEAVE__STREAM_OPEN,          /* balancer to router: u64 move, u32 from, to: it begins */
+    CLEAVE__STREAM_DRAIN,         /* balancer to router: all have the new map; see router.h */
+    CLEAVE__STREAM_SHUT,          /* balancer to router: u64 move: it is over */
+    CLEAVE__STREAM_LOAD,          /* balancer to evaluator */
+    CLEAVE__STREAM_SHIFT,         /* balancer to evaluator: where to cut */
+    CLEAVE__STREAM_OVER,          /* feeder to balancer: nothing more will come */
+    CLEAVE__STREAM_DONE,          /* answers */
+    CLEAVE__STREAM_ASTRAY         /* not for this evaluator, by what it knows */
 };
 
 enum cleave__change_of_query { CLEAVE__STORE = 1, CLEAVE__REMOVE = 2 };
 
 struct cleave__objects_head {
-    uint64_t sent_ns, done_ms;
+    uint64_t sent_ns, done_ms, settled;
 };
+enum { CLEAVE__OBJECTS_HEAD_BYTES = 24 };
 
 extern const struct cleave_actor_ops cleave__evaluator_ops, cleave__router_ops, cleave__sink_ops,
     cleave__feeder_ops, cleave__balancer_ops;
@@ -96,6 +114,11 @@ static inline struct cleave_reader cleave__body(const struct cleave_message *mes
 {
     return (struct cleave_reader){message->body, message->body + message->length, false};
 }
+
+/* watch.c */
+enum cleave_status cleave__stream_watch_make(struct cleave__stream_watch *watch,
+                                             const struct cleave__streaming *streaming,
+                                             struct cleave_error *error);
 
 /* words.c */
 void cleave__put_head(struct cleave_writer *writer, const struct cleave__objects_head *head);

@@ -1,0 +1,134 @@
+/* Inside the nats transport: a crew (threads/crew.h) whose actors also have links to actors behind
+ * a server.
+ *
+ * What an actor sends to one that is reached through the server is written into a batch of their
+ * link, and leaves at the end of the turn (or at 64 KB) as one message of the server's. What comes
+ * is put into the mailbox by libnats' one delivery thread; if the mailbox is full, before it
+ * (`overflow`), which the sender's credit bounds. The keeper, a thread of ours, repeats what may
+ * have been lost.
+ *
+ * Locks, outermost first: `lock` (the table of mailboxes, and everything that comes in), a
+ * mailbox's, the crew's and the queues'. The server's library is never called with a mailbox
+ * locked. */
+#ifndef CLEAVE_RUNTIME_NATS_CORE_H
+#define CLEAVE_RUNTIME_NATS_CORE_H
+
+#include <nats/nats.h>
+
+#include "runtime/nats/link.h"
+#include "runtime/threads/crew.h"
+
+enum {
+    CLEAVE__BATCH_MOST = 65536,   /* bytes: then a batch leaves before the turn's end */
+    CLEAVE__LOOSE_MOST = 16,      /* mailboxes full of a group's messages before one is dropped */
+    CLEAVE__PROBE_NS = 100000000, /* how long to wait for credit before asking */
+    CLEAVE__KEEPER_NS = 50000000, /* how often the keeper looks */
+    CLEAVE__SUBJECT_BYTES = 200
+};
+
+/* Of an actor, beside its mailbox. */
+struct cleave__wire {
+    struct cleave__nats *nats;
+    struct cleave__box *box;
+    char *subject; /* where messages to it go */
+    struct cleave__links links;
+    /* under the mailbox's lock */
+    struct cleave__bytes overflow; /* records of messages that found the mailbox full, from `at` */
+    size_t overflow_at;
+    uint32_t overflow_messages;
+    uint64_t lost; /* not yet in the statistics */
+    /* of whoever runs the actor */
+    struct cleave__link *last; /* whose message was taken up last */
+    CLEAVE_VECTOR(struct cleave__link *) dirty;
+    CLEAVE_VECTOR(struct cleave__link *) touched;
+};
+
+/* A subscription: of an actor, of all, or of one as a member of a group. */
+struct cleave__ear {
+    struct cleave__nats *nats;
+    natsSubscription *subscription;
+    uint32_t member; /* who takes a group's messages; 0: whom they name */
+};
+
+struct cleave__nats {
+    struct cleave__crew crew; /* first: it is the runtime's state too */
+    const struct cleave_nats_options *options;
+    natsOptions *connecting;
+    natsConnection *connection;
+    uint64_t life;
+    size_t payload_most;
+    char prefix[CLEAVE__SUBJECT_BYTES / 2];
+    char seed[100]; /* of an NKey; wiped at the end */
+
+    _Alignas(128) pthread_mutex_t lock;        /* what follows */
+    CLEAVE_VECTOR(struct cleave__box *) boxes; /* by actor; NULL: gone */
+    uint32_t heard_up_to;                      /* actors below have their subscription */
+    bool heard_all;                            /* by one subscription */
+    bool remotes;                              /* there are actors elsewhere */
+    uint64_t resolved; /* messages to oneself known to have come, or to be lost */
+
+    pthread_mutex_t ears_lock; /* what follows */
+    pthread_cond_t ears_change, keeper_change;
+    uint32_t ears_open; /* subscriptions whose callback may still be called */
+    bool closed;        /* the connection */
+    bool keeps;         /* the keeper is to go on */
+
+    CLEAVE_VECTOR(struct cleave__ear *) ears; /* of the owner's thread, as are the next */
+    pthread_t keeper;
+    bool kept; /* it runs */
+
+    _Alignas(128) atomic_ullong published; /* messages to oneself */
+    atomic_ullong arrived;                 /* that came, after the resolved ones */
+    atomic_uint waiting;                   /* links that wait for credit */
+    atomic_bool disconnects;               /* there were some: messages may be lost */
+    atomic_bool closing;
+    atomic_ullong disconnected_ns; /* since when; 0: connected */
+    atomic_ullong refused;         /* messages that could not be read, or nobody's */
+};
+
+/* connect.c. One clear line when there is no way in. */
+enum cleave_status cleave__nats_connect(struct cleave__nats *nats, struct cleave_error *error);
+/* The run ends; workers that wait notice. */
+void cleave__nats_fail(struct cleave__nats *nats, enum cleave_status status, const char *format,
+                       ...) CLEAVE_PRINTF(3, 4);
+/* The signature of the server's challenge by an NKey, from its seed. */
+enum cleave_status cleave__nats_use_nkey(struct cleave__nats *nats, const char *seed,
+                                         struct cleave_error *error);
+/* Fills `error` for what the library says about `what`. */
+enum cleave_status cleave__nats_error(struct cleave_error *error, natsStatus status,
+                                      const char *what);
+/* A URL without its password, at most `size` bytes. */
+void cleave__nats_url(const char *url, char *out, size_t size);
+
+/* send.c */
+extern const struct cleave__crew_hooks cleave__nats_hooks;
+enum cleave__offer cleave__nats_offer(struct cleave_context *context,
+                                      struct cleave__channel *channel,
+                                      const struct cleave_frame *frame, bool forced);
+/* Whether messages to this actor come back to this process. */
+static inline bool cleave__nats_is_here(const struct cleave__box *box)
+{
+    return box->actor->sort == CLEAVE__ACTOR_HERE;
+}
+/* To the server; `here` as above. */
+void cleave__nats_publish(struct cleave__nats *nats, const char *subject, const void *bytes,
+                          size_t size, bool here);
+/* An envelope without frames, about this link. A probe (with `content`) or credit. */
+void cleave__nats_tell(struct cleave__wire *wire, struct cleave__link *link,
+                       enum cleave__envelope_sort sort);
+
+/* arrive.c */
+void cleave__nats_arrive(natsConnection *connection, natsSubscription *subscription,
+                         natsMsg *message, void *ear);
+/* After a reconnection: a mark to oneself. */
+void cleave__nats_mark(struct cleave__nats *nats);
+/* Moves what waits before the mailbox into it; under the mailbox's lock. */
+void cleave__nats_refill(struct cleave__crew *crew, struct cleave__box *box);
+/* Asks for credit wherever an actor has waited for it since `before_ns`. Under `lock`. */
+void cleave__nats_probe(struct cleave__nats *nats, uint64_t before_ns);
+
+/* keeper.c */
+bool cleave__nats_keep(struct cleave__nats *nats);
+void cleave__nats_keep_no_more(struct cleave__nats *nats);
+
+#endif

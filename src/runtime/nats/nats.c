@@ -1,0 +1,273 @@
+/* The nats transport's operations: a crew, a connection, and a subscription for each actor. */
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "runtime/nats/core.h"
+
+static uint64_t realtime_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+}
+
+/* ---- subscriptions ---- */
+
+static void on_complete(void *closure)
+{
+    struct cleave__ear *ear = closure;
+    pthread_mutex_lock(&ear->nats->ears_lock);
+    ear->nats->ears_open--;
+    pthread_cond_broadcast(&ear->nats->ears_change);
+    pthread_mutex_unlock(&ear->nats->ears_lock);
+}
+
+static enum cleave_status listen_to(struct cleave__nats *nats, const char *subject,
+                                    const char *group, uint32_t member, struct cleave_error *error)
+{
+    struct cleave__ear *ear = calloc(1, sizeof *ear);
+    if (!ear || !CLEAVE_PUSH(&nats->ears, ear)) {
+        free(ear);
+        return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for a subscription");
+    }
+    *ear = (struct cleave__ear){.nats = nats, .member = member};
+    natsStatus status =
+        group ? natsConnection_QueueSubscribe(&ear->subscription, nats->connection, subject, group,
+                                              cleave__nats_arrive, ear)
+              : natsConnection_Subscribe(&ear->subscription, nats->connection, subject,
+                                         cleave__nats_arrive, ear);
+    if (!status)
+        status = natsSubscription_SetPendingLimits(ear->subscription, -1, -1);
+    if (!status) {
+        pthread_mutex_lock(&nats->ears_lock);
+        nats->ears_open++;
+        pthread_mutex_unlock(&nats->ears_lock);
+        status = natsSubscription_SetOnCompleteCB(ear->subscription, on_complete, ear);
+    }
+    return status ? cleave__nats_error(error, status, subject) : CLEAVE_OK;
+}
+
+/* Of those that were added since the last run. */
+static enum cleave_status listen(struct cleave__nats *nats, struct cleave_error *error)
+{
+    enum cleave_status status = CLEAVE_OK;
+    char subject[CLEAVE__SUBJECT_BYTES];
+    size_t count = nats->boxes.count;
+    if (nats->heard_up_to == count)
+        return CLEAVE_OK;
+    if (nats->heard_up_to == 0) {
+        snprintf(subject, sizeof subject, "%s.p.%llu", nats->prefix,
+                 (unsigned long long)nats->life);
+        status = listen_to(nats, subject, NULL, 0, error);
+        /* Where nobody is elsewhere, one subscription does. */
+        nats->heard_all = !nats->remotes;
+        snprintf(subject, sizeof subject, "%s.a.*", nats->prefix);
+        if (!status && nats->heard_all)
+            status = listen_to(nats, subject, NULL, 0, error);
+    }
+    for (size_t a = nats->heard_up_to; !status && !nats->heard_all && a < count; a++) {
+        const struct cleave__box *box = nats->boxes.data[a];
+        if (a && cleave__nats_is_here(box))
+            status = listen_to(nats, box->wire->subject, NULL, 0, error);
+    }
+    natsStatus said = status ? NATS_OK : natsConnection_FlushTimeout(nats->connection, 5000);
+    if (said)
+        status = cleave__nats_error(error, said, "subscribing at the NATS server");
+    if (!status)
+        nats->heard_up_to = (uint32_t)count;
+    return status;
+}
+
+/* ---- operations ---- */
+
+/* No callback is under way afterwards, nor will be. */
+static void hush(void *state)
+{
+    struct cleave__nats *nats = state;
+    if (atomic_exchange(&nats->closing, true))
+        return;
+    cleave__nats_keep_no_more(nats);
+    if (!nats->connection)
+        return;
+    if (natsConnection_Status(nats->connection) == NATS_CONN_STATUS_CONNECTED)
+        natsConnection_FlushTimeout(nats->connection, 1000); /* what was sent leaves */
+    for (size_t e = 0; e < nats->ears.count; e++)
+        natsSubscription_Unsubscribe(nats->ears.data[e]->subscription);
+    natsConnection_Close(nats->connection);
+    pthread_mutex_lock(&nats->ears_lock);
+    while (nats->ears_open || !nats->closed)
+        pthread_cond_wait(&nats->ears_change, &nats->ears_lock);
+    pthread_mutex_unlock(&nats->ears_lock);
+}
+
+static void close_nats(void *state)
+{
+    struct cleave__nats *nats = state;
+    hush(nats);
+    for (size_t e = 0; e < nats->ears.count; e++) {
+        natsSubscription_Destroy(nats->ears.data[e]->subscription);
+        free(nats->ears.data[e]);
+    }
+    CLEAVE_VECTOR_FREE(&nats->ears);
+    CLEAVE_VECTOR_FREE(&nats->boxes);
+    natsConnection_Destroy(nats->connection);
+    natsOptions_Destroy(nats->connecting);
+    pthread_cond_destroy(&nats->ears_change);
+    pthread_mutex_destroy(&nats->ears_lock);
+    pthread_mutex_destroy(&nats->lock);
+    cleave__crew_close(&nats->crew);
+    explicit_bzero(nats->seed, sizeof nats->seed);
+    free(nats);
+}
+
+static enum cleave_status open_nats(struct cleave_runtime *runtime, void **state,
+                                    struct cleave_error *error)
+{
+    struct cleave__nats *nats = aligned_alloc(_Alignof(struct cleave__nats), sizeof *nats);
+    if (!nats)
+        return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for the nats transport");
+    memset(nats, 0, sizeof *nats);
+    nats->options = &runtime->options.nats;
+    nats->life = realtime_ns();
+    nats->crew.hooks = &cleave__nats_hooks;
+    nats->crew.serves = nats->options->serve;
+    nats->crew.open = nats->options->serve;
+    enum cleave_status status = cleave__crew_open(&nats->crew, runtime, error);
+    if (status) {
+        free(nats);
+        return status;
+    }
+    pthread_mutex_init(&nats->lock, NULL);
+    pthread_mutex_init(&nats->ears_lock, NULL);
+    pthread_cond_init(&nats->ears_change, NULL);
+    status = cleave__nats_connect(nats, error);
+    if (!status && !cleave__nats_keep(nats))
+        status = cleave_error_set(error, CLEAVE_NO_MEMORY, "no thread for the nats transport");
+    if (status)
+        close_nats(nats);
+    else
+        *state = nats;
+    return status;
+}
+
+static void drop(void *state, struct cleave__actor *actor)
+{
+    struct cleave__nats *nats = state;
+    struct cleave__box *box = actor->mail;
+    if (!box)
+        return;
+    pthread_mutex_lock(&nats->lock);
+    if (actor->number < nats->boxes.count && nats->boxes.data[actor->number] == box) {
+        nats->boxes.data[actor->number] = NULL;
+        if (actor->number + 1 == nats->boxes.count)
+            nats->boxes.count--;
+    }
+    pthread_mutex_unlock(&nats->lock);
+    if (box->wire) {
+        cleave__links_free(&box->wire->links);
+        free(box->wire->overflow.data);
+        CLEAVE_VECTOR_FREE(&box->wire->dirty);
+        CLEAVE_VECTOR_FREE(&box->wire->touched);
+        free(box->wire->subject);
+        free(box->wire);
+    }
+    cleave__crew_drop(state, actor);
+}
+
+static char *subject_of(const struct cleave__nats *nats, const struct cleave__actor *actor)
+{
+    char *subject = malloc(CLEAVE__SUBJECT_BYTES);
+    if (!subject)
+        return NULL;
+    if (actor->sort == CLEAVE__ACTOR_GROUP)
+        snprintf(subject, CLEAVE__SUBJECT_BYTES, "%s.g.%.60s", nats->prefix, actor->name);
+    else
+        snprintf(subject, CLEAVE__SUBJECT_BYTES, "%s.a.%u", nats->prefix, actor->number);
+    return subject;
+}
+
+static enum cleave_status add(void *state, struct cleave__actor *actor, struct cleave_error *error)
+{
+    struct cleave__nats *nats = state;
+    enum cleave_status status = cleave__crew_add(state, actor, error);
+    if (status)
+        return status;
+    struct cleave__box *box = actor->mail;
+    struct cleave__wire *wire = calloc(1, sizeof *wire);
+    box->wire = wire;
+    if (wire) {
+        wire->nats = nats;
+        wire->box = box;
+        wire->subject = subject_of(nats, actor);
+    }
+    pthread_mutex_lock(&nats->lock);
+    bool good = wire && wire->subject && CLEAVE_PUSH(&nats->boxes, box);
+    pthread_mutex_unlock(&nats->lock);
+    if (!good)
+        return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for an actor");
+    if (actor->sort != CLEAVE__ACTOR_HERE) {
+        nats->remotes = true;
+        nats->crew.open = true;
+    }
+    /* Numbers of requests are never those of an earlier life: it would have had to ask more than
+     * once a nanosecond. Answers to such are late. */
+    actor->last_number = actor->crash_number = nats->life;
+    return CLEAVE_OK;
+}
+
+static enum cleave_status join(void *state, struct cleave__actor *actor,
+                               struct cleave__actor *group, struct cleave_error *error)
+{
+    struct cleave__nats *nats = state;
+    const struct cleave__box *box = group->mail;
+    return listen_to(nats, box->wire->subject, group->name, actor->number, error);
+}
+
+static enum cleave_status run(void *state, uint64_t until_ns,
+                              const struct cleave_progress *progress, struct cleave_error *error)
+{
+    enum cleave_status status = listen(state, error);
+    return status ? status : cleave__crew_run(state, until_ns, progress, error);
+}
+
+static bool check(void *state)
+{
+    struct cleave__nats *nats = state;
+    bool good = true;
+    pthread_mutex_lock(&nats->lock);
+    for (size_t b = 0; b < nats->boxes.count && good; b++) {
+        struct cleave__box *box = nats->boxes.data[b];
+        if (!box)
+            continue;
+        pthread_mutex_lock(&box->lock);
+        good = cleave__links_check(&box->wire->links) &&
+               (box->wire->overflow_messages > 0) == (box->wire->overflow.count > 0);
+        pthread_mutex_unlock(&box->lock);
+    }
+    pthread_mutex_unlock(&nats->lock);
+    return good && cleave__crew_check(state);
+}
+
+static bool lossy(void *state)
+{
+    struct cleave__nats *nats = state;
+    return atomic_load(&nats->disconnects);
+}
+
+const struct cleave_transport_ops cleave__nats = {.name = "nats",
+                                                  .open = open_nats,
+                                                  .close = close_nats,
+                                                  .add = add,
+                                                  .drop = drop,
+                                                  .offer = cleave__nats_offer,
+                                                  .now_ns = cleave__crew_now_ns,
+                                                  .timer_set = cleave__crew_timer_set,
+                                                  .timer_cancel = cleave__crew_timer_cancel,
+                                                  .run = run,
+                                                  .check = check,
+                                                  .reaches_out = true,
+                                                  .join = join,
+                                                  .hush = hush,
+                                                  .lossy = lossy};

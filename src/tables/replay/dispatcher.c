@@ -1,0 +1,307 @@
+/* The dispatcher: reads, plans, hands out in order, compares. */
+#include "tables/replay/dispatcher.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { REFERENCE_BIT = 1 << 30, RATE_TAG = 1 };
+
+static void destroy(void *self)
+{
+    struct cleave__dispatcher *dispatcher = self;
+    for (uint32_t s = 0; dispatcher->slots && s < dispatcher->arguments->window; s++) {
+        cleave__arena_free(&dispatcher->slots[s].arena);
+        free(dispatcher->slots[s].message.data);
+    }
+    cleave__planner_free(dispatcher->planner);
+    cleave__order_free(dispatcher->order);
+    cleave__workload_free(&dispatcher->workload);
+    free(dispatcher->result.shard_transactions);
+    free(dispatcher->slots);
+    free(dispatcher->places);
+    free(dispatcher->busy);
+    free(dispatcher);
+}
+
+static enum cleave_status create(const void *argument, void **self, struct cleave_error *error)
+{
+    const struct cleave__dispatch_arguments *arguments = argument;
+    const struct cleave_schema *schema = cleave__lookup_schema(arguments->world->lookup);
+    struct cleave__dispatcher *dispatcher = calloc(1, sizeof *dispatcher);
+    if (!dispatcher)
+        return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for the dispatcher");
+    dispatcher->arguments = arguments;
+    cleave__workload_init(&dispatcher->workload, schema);
+    enum cleave_status status =
+        cleave__planner_new(arguments->world->lookup, &dispatcher->planner, error);
+    dispatcher->order = cleave__order_new(schema, arguments->window);
+    dispatcher->slots = calloc(arguments->window, sizeof *dispatcher->slots);
+    dispatcher->places = calloc(arguments->window, sizeof *dispatcher->places);
+    dispatcher->busy = calloc(arguments->world->clients, sizeof *dispatcher->busy);
+    dispatcher->result.shard_transactions = calloc(cleave__lookup_shards(arguments->world->lookup),
+                                                   sizeof *dispatcher->result.shard_transactions);
+    if (!status && (!dispatcher->order || !dispatcher->slots || !dispatcher->places ||
+                    !dispatcher->busy || !dispatcher->result.shard_transactions))
+        status = cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for the dispatcher");
+    if (status) {
+        destroy(dispatcher);
+        return status;
+    }
+    *self = dispatcher;
+    return CLEAVE_OK;
+}
+
+static uint32_t free_slot(const struct cleave__dispatcher *dispatcher)
+{
+    for (uint32_t s = 0; s < dispatcher->arguments->window; s++) {
+        if (!dispatcher->slots[s].used)
+            return s;
+    }
+    return CLEAVE__ORDER_NONE;
+}
+
+/* Plans one transaction into a slot; `*kept` false: it is not replayed. */
+static enum cleave_status admit(struct cleave__dispatcher *dispatcher,
+                                const struct cleave_trace_transaction *transaction,
+                                struct cleave__dispatch_slot *slot, bool *kept,
+                                struct cleave_error *error)
+{
+    const struct cleave_replay_options *options = dispatcher->arguments->options;
+    struct cleave_replay_result *result = &dispatcher->result;
+    cleave__arena_rewind(&slot->arena, (struct cleave_arena_mark){0});
+    *kept = false;
+    enum cleave_status status = cleave__planner_plan(
+        dispatcher->planner, transaction, result->replayed, &slot->arena, &slot->planned, error);
+    if (status == CLEAVE_UNSUPPORTED) {
+        result->refused++;
+        if (options->refused)
+            options->refused(options->refused_context, result->read, error->message);
+        return CLEAVE_OK;
+    }
+    if (status)
+        return status;
+    if (slot->planned.access_count == 0) {
+        result->empty++;
+        return CLEAVE_OK;
+    }
+    bool added;
+    status =
+        cleave__workload_add(&dispatcher->workload, cleave__planner_analyzer(dispatcher->planner),
+                             transaction, &added, error);
+    if (status)
+        return status;
+    slot->number = result->replayed++;
+    result->statements += slot->planned.statement_count;
+    slot->used = true;
+    slot->done = slot->referenced = false;
+    slot->outcome = slot->reference = (struct cleave__outcome){0};
+    dispatcher->slots_used++;
+    *kept = true;
+    return CLEAVE_OK;
+}
+
+/* Into the order, and to the reference. */
+static bool enter(struct cleave__dispatcher *dispatcher, struct cleave_context *context,
+                  uint32_t index)
+{
+    const struct cleave__dispatch_arguments *arguments = dispatcher->arguments;
+    struct cleave__dispatch_slot *slot = &dispatcher->slots[index];
+    uint32_t place;
+    slot->message.count = 0;
+    cleave__planned_write(&slot->planned, slot->number, &slot->message);
+    uint32_t accesses = arguments->options->unordered ? 0 : slot->planned.access_count;
+    if (slot->message.failed ||
+        !cleave__order_enter(dispatcher->order, slot->planned.accesses, accesses, &place))
+        return false;
+    dispatcher->places[place] = index;
+    if (arguments->reference)
+        cleave__context_request(context, arguments->reference, CLEAVE__REPLAY_RUN,
+                                slot->message.data, slot->message.count, 0, index | REFERENCE_BIT);
+    else
+        slot->referenced = true;
+    return true;
+}
+
+/* Whether the rate lets another transaction in now; else a timer comes. */
+static bool may_read(struct cleave__dispatcher *dispatcher, struct cleave_context *context)
+{
+    double rate = dispatcher->arguments->options->rate;
+    if (rate <= 0)
+        return true;
+    if (dispatcher->waiting)
+        return false;
+    double due_ns = (double)dispatcher->result.read / rate * 1e9;
+    double gone_ns = (double)(cleave__context_now_ns(context) - dispatcher->began_ns);
+    if (due_ns <= gone_ns)
+        return true;
+    dispatcher->waiting = true;
+    cleave__context_timer(context, (uint64_t)(due_ns - gone_ns) + 1, RATE_TAG);
+    return false;
+}
+
+static void fill(struct cleave__dispatcher *dispatcher, struct cleave_context *context)
+{
+    const struct cleave_replay_options *options = dispatcher->arguments->options;
+    while (!dispatcher->ended && dispatcher->slots_used < dispatcher->arguments->window &&
+           may_read(dispatcher, context)) {
+        struct cleave_trace_transaction transaction;
+        struct cleave_error error = {0};
+        bool kept = false;
+        uint32_t index = free_slot(dispatcher);
+        enum cleave_status status =
+            options->limit && dispatcher->result.read >= options->limit
+                ? CLEAVE_END
+                : options->source.next(options->source.context, &transaction, &error);
+        if (status == CLEAVE_END) {
+            dispatcher->ended = true;
+            return;
+        }
+        if (!status) {
+            status = admit(dispatcher, &transaction, &dispatcher->slots[index], &kept, &error);
+            dispatcher->result.read++;
+        }
+        if (!status && kept && !enter(dispatcher, context, index))
+            status = cleave_error_set(&error, CLEAVE_NO_MEMORY, "no memory for a transaction");
+        if (status) {
+            dispatcher->ended = true;
+            cleave__context_fail(context, status, "%s", error.message);
+            return;
+        }
+    }
+}
+
+static void hand_out(struct cleave__dispatcher *dispatcher, struct cleave_context *context)
+{
+    for (uint32_t c = 0; c < dispatcher->arguments->world->clients; c++) {
+        if (dispatcher->busy[c])
+            continue;
+        uint32_t place = cleave__order_take(dispatcher->order);
+        if (place == CLEAVE__ORDER_NONE)
+            return;
+        uint32_t index = dispatcher->places[place];
+        const struct cleave__dispatch_slot *slot = &dispatcher->slots[index];
+        dispatcher->busy[c] = true;
+        cleave__context_request(context, dispatcher->arguments->first_client + c,
+                                CLEAVE__REPLAY_RUN, slot->message.data, slot->message.count, 0,
+                                (uint64_t)c << 32 | (uint64_t)place);
+    }
+}
+
+/* Both answers are here. */
+static void compare(struct cleave__dispatcher *dispatcher, struct cleave__dispatch_slot *slot)
+{
+    struct cleave_replay_result *result = &dispatcher->result;
+    for (uint32_t s = 0; s < slot->planned.statement_count; s++) {
+        const struct cleave__planned_statement *statement = &slot->planned.statements[s];
+        if (statement->rule == CLEAVE__RULE_PASS || !dispatcher->arguments->reference)
+            continue;
+        if (slot->outcome.lost) {
+            result->lost++;
+            continue;
+        }
+        const struct cleave__digest *here = &slot->outcome.digests[s];
+        const struct cleave__digest *there = &slot->reference.digests[s];
+        result->compared++;
+        if (cleave__digest_equal(here, there))
+            continue;
+        if (result->different < CLEAVE_REPLAY_TOLD)
+            snprintf(result->differences[result->different], sizeof result->differences[0],
+                     "transaction %" PRIu64 ", statement %u: %" PRIu64 " rows%s, %" PRIu64
+                     " affected; unsharded %" PRIu64 " rows, %" PRIu64 " affected: %.150s",
+                     slot->number + 1, s + 1, here->rows,
+                     here->rows == there->rows && here->affected == there->affected
+                         ? " that are others"
+                         : "",
+                     here->affected, there->rows, there->affected, statement->text);
+        result->different++;
+    }
+    slot->used = false;
+    dispatcher->slots_used--;
+}
+
+static void count(struct cleave__dispatcher *dispatcher, const struct cleave__dispatch_slot *slot)
+{
+    struct cleave_replay_result *result = &dispatcher->result;
+    const struct cleave__outcome *outcome = &slot->outcome;
+    bool distributed = outcome->parts > 1, writes = slot->planned.writes;
+    result->counted.transactions++;
+    result->counted.parts += outcome->parts;
+    result->counted.distributed += distributed;
+    result->counted.read_only_distributed += distributed && !writes;
+    result->counted.write_distributed += distributed && writes;
+    result->two_phase += outcome->prepared > 0;
+    result->prepared += outcome->prepared;
+    result->retries += outcome->retries;
+    for (uint32_t s = 0; s < cleave__lookup_shards(dispatcher->arguments->world->lookup); s++)
+        result->shard_transactions[s] += cleave__shardset_has(&outcome->shards, s);
+}
+
+static void stopped(struct cleave__dispatcher *dispatcher, struct cleave_context *context,
+                    const struct cleave__dispatch_slot *slot, struct cleave_reader *reader,
+                    bool reference)
+{
+    enum cleave_status status = cleave__get_count(reader, CLEAVE_END);
+    uint32_t length = cleave__get_count(reader, 4096);
+    const uint8_t *text = cleave__get_bytes(reader, length);
+    dispatcher->ended = true;
+    cleave__context_fail(context, status ? status : CLEAVE_CORRUPT,
+                         "transaction %" PRIu64 "%s: %.*s", slot->number + 1,
+                         reference ? " on the reference" : "", text ? (int)length : 0,
+                         text ? (const char *)text : "");
+}
+
+static void receive(void *self, struct cleave_context *context,
+                    const struct cleave_message *message)
+{
+    struct cleave__dispatcher *dispatcher = self;
+    if (message->sort == CLEAVE_TIMER) {
+        dispatcher->waiting = false;
+        fill(dispatcher, context);
+        hand_out(dispatcher, context);
+        return;
+    }
+    bool reference = message->tag & REFERENCE_BIT;
+    uint32_t low = (uint32_t)message->tag & ~(uint32_t)REFERENCE_BIT;
+    uint32_t index = reference ? low : dispatcher->places[low];
+    struct cleave__dispatch_slot *slot = &dispatcher->slots[index];
+    struct cleave_reader reader = {message->body, message->body + message->length, false};
+    if (message->kind == CLEAVE__REPLAY_STOPPED) {
+        stopped(dispatcher, context, slot, &reader, reference);
+        return;
+    }
+    struct cleave__outcome *outcome = reference ? &slot->reference : &slot->outcome;
+    if (!cleave__outcome_read(&reader, &slot->arena, outcome) || outcome->number != slot->number ||
+        outcome->statement_count != slot->planned.statement_count) {
+        cleave__context_fail(context, CLEAVE_CORRUPT, "an outcome makes no sense");
+        return;
+    }
+    if (reference) {
+        slot->referenced = true;
+    } else {
+        const struct cleave_replay_options *options = dispatcher->arguments->options;
+        slot->done = true;
+        dispatcher->busy[message->tag >> 32] = false;
+        cleave__order_leave(dispatcher->order, low);
+        count(dispatcher, slot);
+        if (options->acknowledged)
+            options->acknowledged(options->test_context, slot->number);
+    }
+    if (slot->done && slot->referenced)
+        compare(dispatcher, slot);
+    fill(dispatcher, context);
+    hand_out(dispatcher, context);
+}
+
+static void start(void *self, struct cleave_context *context, const uint8_t *saved, size_t length)
+{
+    struct cleave__dispatcher *dispatcher = self;
+    (void)saved, (void)length;
+    dispatcher->began_ns = cleave__context_now_ns(context);
+    fill(dispatcher, context);
+    hand_out(dispatcher, context);
+}
+
+const struct cleave_actor_ops cleave__dispatcher_ops = {"dispatcher", create, destroy, receive,
+                                                        start};

@@ -1,0 +1,198 @@
+#include "tables/replay/replay.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/runtime.h"
+#include "tables/compare/count.h"
+#include "tables/replay/client.h"
+#include "tables/replay/dispatcher.h"
+
+enum { CLIENTS = 8, CLIENTS_MOST = 256, WINDOW_A_CLIENT = 6, WINDOW_LEAST = 32, PATIENCE_S = 30 };
+
+/* Everything of one run, to be freed together. */
+struct run {
+    struct cleave__replay_world world;
+    struct cleave__dispatch_arguments arguments;
+    struct cleave__replay_seat *seats;
+    struct cleave_runtime *runtime;
+    uint32_t dispatcher;
+};
+
+static enum cleave_status check(const struct cleave_replay_options *options,
+                                struct cleave_error *error)
+{
+    if (options->coordinator && !cleave__coordinator_valid(options->coordinator))
+        return cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
+                                "a coordinator's name is 1 to %d letters, digits and _, not \"%s\"",
+                                CLEAVE__COORDINATOR_MOST, options->coordinator);
+    if (options->clients > CLIENTS_MOST)
+        return cleave_error_set(error, CLEAVE_BAD_ARGUMENT, "%u clients are too many: %d at most",
+                                options->clients, CLIENTS_MOST);
+    if (options->unordered && options->reference)
+        return cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
+                                "without an order answers are not determined: nothing can be "
+                                "compared with a reference");
+    const struct cleave_store_ops *ops = cleave__store_of(options->urls[0]);
+    for (uint32_t s = 0; s < cleave__lookup_shards(options->lookup); s++) {
+        if (cleave__store_of(options->urls[s]) != ops ||
+            (options->reference && cleave__store_of(options->reference) != ops))
+            return cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
+                                    "the shards and the reference must be of one kind");
+        for (uint32_t o = 0; o < s; o++) {
+            if (strcmp(options->urls[s], options->urls[o]) == 0)
+                return cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
+                                        "shards %u and %u are the same database", o, s);
+        }
+    }
+    return CLEAVE_OK;
+}
+
+static enum cleave_status spawn_all(struct run *run, struct cleave_error *error)
+{
+    enum cleave_status status = CLEAVE_OK;
+    for (uint32_t c = 0; c < run->world.clients && !status; c++) {
+        uint32_t actor;
+        run->seats[c] = (struct cleave__replay_seat){&run->world, c};
+        status = cleave__runtime_spawn(run->runtime, &cleave__replay_client_ops, &run->seats[c],
+                                       NULL, &actor, error);
+        if (c == 0)
+            run->arguments.first_client = actor;
+    }
+    if (!status && run->world.reference)
+        status = cleave__runtime_spawn(run->runtime, &cleave__reference_ops, &run->world, NULL,
+                                       &run->arguments.reference, error);
+    if (!status)
+        status = cleave__runtime_spawn(run->runtime, &cleave__dispatcher_ops, &run->arguments, NULL,
+                                       &run->dispatcher, error);
+    return status;
+}
+
+static enum cleave_status sum_up(struct run *run, struct cleave_replay_result *out,
+                                 struct cleave_error *error)
+{
+    struct cleave__dispatcher *dispatcher = cleave__runtime_state(run->runtime, run->dispatcher);
+    struct cleave_replay_result result = dispatcher->result;
+    struct cleave_histogram latency = {0};
+    struct cleave_arena arena = {0};
+    struct cleave_count count;
+    bool merged = true;
+    for (uint32_t c = 0; c < run->world.clients; c++) {
+        const struct cleave__replay_client *client =
+            cleave__runtime_state(run->runtime, run->arguments.first_client + c);
+        result.unknown += client->unknown;
+        merged = merged && cleave__histogram_merge(&latency, &client->latency_ns);
+    }
+    result.p50_ms = (double)cleave__histogram_quantile(&latency, 0.5) * 1e-6;
+    result.p99_ms = (double)cleave__histogram_quantile(&latency, 0.99) * 1e-6;
+    cleave__histogram_free(&latency);
+    enum cleave_status status =
+        merged ? cleave__count(run->world.lookup, &dispatcher->workload, 1, &arena, &count, error)
+               : cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for latencies");
+    if (!status) {
+        result.predicted = (struct cleave_replay_counts){count.transactions, count.distributed,
+                                                         count.read_only_distributed,
+                                                         count.write_distributed, count.parts};
+        dispatcher->result.shard_transactions = NULL; /* the caller's now */
+        *out = result;
+    }
+    cleave__arena_free(&arena);
+    return status;
+}
+
+static enum cleave_status play(struct run *run, const struct cleave_replay_options *options,
+                               struct cleave_replay_result *out, struct cleave_error *error)
+{
+    /* Each client and the reference may block; the dispatcher must not wait for them. */
+    struct cleave_runtime_options runtime = {.transport = &cleave__threads,
+                                             .seed = options->seed,
+                                             .lean = true,
+                                             .threads = run->world.clients + 2};
+    enum cleave_status status = cleave__runtime_new(&runtime, &run->runtime, error);
+    if (!status)
+        status = spawn_all(run, error);
+    uint64_t began_ns = cleave__clock_ns();
+    if (!status)
+        status = cleave__runtime_run(run->runtime, 0, options->progress, error);
+    double seconds = (double)(cleave__clock_ns() - began_ns) * 1e-9;
+    if (!status)
+        status = sum_up(run, out, error);
+    if (!status) {
+        out->seconds = seconds;
+        out->tx_per_s = seconds > 0 ? (double)out->counted.transactions / seconds : 0;
+    }
+    return status;
+}
+
+enum cleave_status cleave__replay(const struct cleave_replay_options *options,
+                                  struct cleave_replay_result *out, struct cleave_error *error)
+{
+    enum cleave_status status = check(options, error);
+    if (status)
+        return status;
+    struct cleave__recovery before, after;
+    struct cleave_replay_result result = {0};
+    struct run run = {
+        .world = {
+            .lookup = options->lookup,
+            .urls = options->urls,
+            .reference = options->reference,
+            .coordinator = options->coordinator ? options->coordinator : "replay",
+            .clients = options->clients ? options->clients : CLIENTS,
+            .patience_ns =
+                (uint64_t)((options->patience_s > 0 ? options->patience_s : PATIENCE_S) * 1e9),
+            .stop = options->progress ? options->progress->stop : NULL,
+            .at = options->at,
+            .at_context = options->test_context}};
+    run.arguments.options = options;
+    run.arguments.world = &run.world;
+    run.arguments.window = run.world.clients * WINDOW_A_CLIENT;
+    if (run.arguments.window < WINDOW_LEAST)
+        run.arguments.window = WINDOW_LEAST;
+    run.seats = calloc(run.world.clients, sizeof *run.seats);
+    if (!run.seats)
+        return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for clients");
+    status = cleave__recover(&run.world, false, &before, error);
+    if (!status) {
+        run.world.base_id = before.last_id + 1;
+        status = play(&run, options, &result, error);
+    }
+    cleave__runtime_free(run.runtime);
+    free(run.seats);
+    /* Whatever became of the run, nothing of it stays behind, if the shards are there. */
+    struct cleave_error later;
+    enum cleave_status swept = cleave__recover(&run.world, false, &after, &later);
+    if (!swept && !status)
+        swept = cleave__decisions_forget(&run.world, &later);
+    if (!status && swept) {
+        status = swept;
+        if (error)
+            *error = later;
+    }
+    if (status) {
+        free(result.shard_transactions);
+        return status;
+    }
+    result.recovered_committed = before.committed;
+    result.recovered_rolled_back = before.rolled_back;
+    result.foreign = before.foreign;
+    *out = result;
+    return CLEAVE_OK;
+}
+
+void cleave__replay_result_free(struct cleave_replay_result *result)
+{
+    free(result->shard_transactions);
+    result->shard_transactions = NULL;
+}
+
+bool cleave__replay_right(const struct cleave_replay_result *result)
+{
+    const struct cleave_replay_counts *a = &result->counted, *b = &result->predicted;
+    return result->different == 0 && a->transactions == b->transactions &&
+           a->distributed == b->distributed &&
+           a->read_only_distributed == b->read_only_distributed &&
+           a->write_distributed == b->write_distributed && a->parts == b->parts &&
+           result->read == result->replayed + result->refused + result->empty &&
+           result->replayed == a->transactions;
+}

@@ -1,0 +1,71 @@
+#include "tables/replay/world.h"
+
+#include <time.h>
+
+void cleave__port_init(struct cleave__port *port, const char *url)
+{
+    *port = (struct cleave__port){cleave__store_of(url), url, NULL};
+}
+
+void cleave__port_close(struct cleave__port *port)
+{
+    if (port->session)
+        port->ops->close(port->session);
+    port->session = NULL;
+}
+
+enum cleave_status cleave__port_open(struct cleave__port *port, struct cleave_error *error)
+{
+    return port->session ? CLEAVE_OK : port->ops->open(port->url, &port->session, error);
+}
+
+uint64_t cleave__clock_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+enum cleave_status cleave__port_await(struct cleave__port *port,
+                                      const struct cleave__replay_world *world,
+                                      struct cleave_error *error)
+{
+    uint64_t until_ns = cleave__clock_ns() + world->patience_ns;
+    for (;;) {
+        enum cleave_status status = cleave__port_open(port, error);
+        if (!status || status == CLEAVE_NO_MEMORY || cleave__clock_ns() > until_ns)
+            return status;
+        if (world->stop && *world->stop)
+            return status;
+        nanosleep(&(struct timespec){0, 50000000}, NULL);
+    }
+}
+
+enum cleave_status cleave__port_batch(struct cleave__port *port,
+                                      const struct cleave_store_batch *batch,
+                                      struct cleave_arena *arena,
+                                      struct cleave_store_answer *answers,
+                                      struct cleave_error *error)
+{
+    enum cleave_status status = cleave__port_open(port, error);
+    if (!status)
+        status = port->ops->send(port->session, batch, error);
+    if (!status)
+        status = port->ops->receive(port->session, arena, answers, NULL, error);
+    if (status == CLEAVE_IO)
+        cleave__port_close(port);
+    return status;
+}
+
+enum cleave_status cleave__port_finish(struct cleave__port *port, const char *name, bool commit,
+                                       struct cleave_error *error)
+{
+    enum cleave_status status = cleave__port_open(port, error);
+    if (!status)
+        status = port->ops->send_finish(port->session, name, commit, error);
+    if (!status)
+        status = port->ops->receive_finish(port->session, error);
+    if (status == CLEAVE_IO)
+        cleave__port_close(port);
+    return status == CLEAVE_NOT_FOUND ? CLEAVE_OK : status;
+}

@@ -1,0 +1,453 @@
+/* Actors in several processes on a nats-server: they ask each other, around a ring, in groups, in
+ * pieces; a process, or the server, is killed in the middle and started again, and whoever asks
+ * with a timeout and again has every answer in the end, no message taken twice.
+ *
+ * This process makes no runtime: it starts the others and reads what they leave in memory that all
+ * share. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "probe.h"
+#include "support/nats_server.h"
+
+enum { IDS = 1 << 20, PROCESSES = 6 };
+static const uint64_t MS = 1000000;
+
+/* What the processes share. */
+struct shared {
+    atomic_uint taken[IDS]; /* how often a message was taken, by its id */
+    atomic_uint answered, timeouts, twice, wrong;
+    atomic_ullong p50_ns, late, lost, received, by_server[PROCESSES];
+    atomic_uint ready;
+};
+static struct shared *shared;
+static struct nats_server server;
+static struct cleave_nats_options world;
+
+static void sleep_ms(long ms)
+{
+    nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}, NULL);
+}
+
+/* A process's part: which of the actors 1.. it is. */
+struct part {
+    const struct probe_plan *plans; /* [actors] */
+    uint32_t actors, own;
+    bool serves,
+        grouped; /* actors but the last are of the group `shop`, whose number comes after */
+    uint32_t mailbox_most;
+};
+
+static void play(const struct part *part)
+{
+    struct cleave_runtime_options options = {.transport = &cleave__nats,
+                                             .mailbox_most = part->mailbox_most,
+                                             .measure = true,
+                                             .nats = world};
+    struct cleave_runtime *runtime = NULL;
+    struct cleave_error error;
+    options.nats.loop = false;
+    options.nats.serve = part->serves;
+    enum cleave_status status = cleave__runtime_new(&options, &runtime, &error);
+    for (uint32_t a = 1, number; a <= part->actors && !status; a++) {
+        char name[20];
+        snprintf(name, sizeof name, "actor %u", a);
+        status = a == part->own ? cleave__runtime_spawn(runtime, &probe_ops, &part->plans[a - 1],
+                                                        NULL, &number, &error)
+                                : cleave__runtime_remote(runtime, name, &number, &error);
+    }
+    uint32_t group = 0;
+    if (part->grouped && !status)
+        status = cleave__runtime_group(runtime, "shop", &group, &error);
+    if (part->grouped && !status && part->own < part->actors)
+        status = cleave__runtime_join(runtime, part->own, group, &error);
+    atomic_fetch_add(&shared->ready, 1);
+    if (!status)
+        status = cleave__runtime_run(runtime, 0, NULL, &error);
+    bool good = !status && cleave__runtime_check(runtime);
+    if (status)
+        fprintf(stderr, "actor %u: %s\n", part->own, error.message);
+    if (good) {
+        const struct cleave_actor_stats *stats = cleave__runtime_stats(runtime, part->own);
+        atomic_fetch_add(&shared->late, stats->late);
+        atomic_fetch_add(&shared->lost, stats->lost);
+        if (stats->answering_ns.count)
+            atomic_store(&shared->p50_ns, cleave__histogram_quantile(&stats->answering_ns, 0.5));
+    }
+    cleave__runtime_free(runtime);
+    fflush(NULL);
+    _exit(good ? 0 : 1);
+}
+
+static pid_t begin(const struct part *part)
+{
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        play(part);
+    }
+    assert_true(pid > 0);
+    return pid;
+}
+
+static void finish(pid_t pid)
+{
+    int status;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static void kill_now(pid_t pid)
+{
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+}
+
+static void fresh(void)
+{
+    memset(shared, 0, sizeof *shared);
+    world = nats_server_world(&server);
+}
+
+/* ---- asking, with timeouts and again ---- */
+
+/* `count` questions, `peers[0]` at a time; each may be asked several times. A question's body: its
+ * number, and an id of its own for each time it is asked. */
+static void ask(struct probe *probe, struct cleave_context *context, uint64_t number)
+{
+    uint64_t body[2] = {number, ++probe->digest % IDS};
+    cleave__context_request(context, probe->plan->peer, 1, body, sizeof body, probe->plan->delay_ns,
+                            number);
+}
+
+static void ask_first(struct probe *probe, struct cleave_context *context, const uint8_t *saved,
+                      size_t length)
+{
+    (void)saved, (void)length;
+    for (uint32_t i = 0; i < probe->plan->peers[0] && probe->sum < probe->plan->count; i++)
+        ask(probe, context, probe->sum++);
+}
+
+static void ask_on(struct probe *probe, struct cleave_context *context,
+                   const struct cleave_message *message)
+{
+    if (message->sort == CLEAVE_TIMEOUT) {
+        atomic_fetch_add(&shared->timeouts, 1);
+        ask(probe, context, message->tag);
+        return;
+    }
+    uint64_t square = 0;
+    if (message->length == sizeof square)
+        memcpy(&square, message->body, sizeof square);
+    if (message->sort != CLEAVE_REPLY || square != message->tag * message->tag)
+        atomic_fetch_add(&shared->wrong, 1);
+    if (atomic_fetch_add(&shared->answered, 1) + 1 == probe->plan->count)
+        cleave__context_end(context);
+    else if (probe->sum < probe->plan->count)
+        ask(probe, context, probe->sum++);
+}
+
+static void answer(struct probe *probe, struct cleave_context *context,
+                   const struct cleave_message *message)
+{
+    uint64_t body[2] = {0};
+    (void)probe;
+    if (message->length == sizeof body)
+        memcpy(body, message->body, sizeof body);
+    if (atomic_fetch_add(&shared->taken[body[1] % IDS], 1))
+        atomic_fetch_add(&shared->twice, 1);
+    atomic_fetch_add(&shared->received, 1);
+    atomic_fetch_add(&shared->by_server[cleave__context_self(context) % PROCESSES], 1);
+    uint64_t square = body[0] * body[0];
+    cleave__context_answer(context, message->promise, 2, &square, sizeof square);
+}
+
+static void one_by_one(void **state)
+{
+    (void)state;
+    static const uint32_t at_once[] = {1};
+    const struct probe_plan plans[] = {{.receive = answer},
+                                       {.receive = ask_on,
+                                        .start = ask_first,
+                                        .peer = 1,
+                                        .count = 3000,
+                                        .peers = at_once,
+                                        .delay_ns = 500 * MS}};
+    fresh();
+    pid_t server_pid = begin(&(struct part){plans, 2, 1, .serves = true});
+    finish(begin(&(struct part){plans, 2, 2, .serves = false}));
+    kill_now(server_pid);
+    assert_int_equal(shared->answered, 3000);
+    assert_int_equal(shared->wrong + shared->twice, 0);
+    printf("  request and answer between two processes: p50 %.3f ms\n",
+           (double)shared->p50_ns / 1e6);
+}
+
+static void killed_and_started_again(void **state)
+{
+    (void)state;
+    enum { QUESTIONS = 60000 };
+    static const uint32_t at_once[] = {100};
+    const struct probe_plan plans[] = {{.receive = answer},
+                                       {.receive = ask_on,
+                                        .start = ask_first,
+                                        .peer = 1,
+                                        .count = QUESTIONS,
+                                        .peers = at_once,
+                                        .delay_ns = 200 * MS}};
+    const struct part servant = {plans, 2, 1, .serves = true, .mailbox_most = 64},
+                      asker = {plans, 2, 2, .serves = false, .mailbox_most = 64};
+    fresh();
+    pid_t server_pid = begin(&servant), client = begin(&asker);
+    unsigned kills = 0, waits = 0;
+    for (unsigned answered = 0; kills < 3 && answered < QUESTIONS; answered = shared->answered) {
+        sleep_ms(5);
+        assert_true(++waits < 6000);
+        if (answered > (kills + 1) * QUESTIONS / 8) {
+            kill_now(server_pid);
+            sleep_ms(kills * 100);
+            server_pid = begin(&servant);
+            kills++;
+        }
+    }
+    finish(client);
+    kill_now(server_pid);
+    printf("  %u kills of the one asked: %u timeouts, %llu late\n", kills, shared->timeouts,
+           (unsigned long long)shared->late);
+    assert_int_equal(kills, 3);
+    assert_int_equal(shared->answered, QUESTIONS);
+    assert_int_equal(shared->wrong + shared->twice, 0);
+    assert_true(shared->timeouts > 0);
+}
+
+static void server_killed(void **state)
+{
+    (void)state;
+    enum { QUESTIONS = 60000 };
+    static const uint32_t at_once[] = {100};
+    const struct probe_plan plans[] = {{.receive = answer},
+                                       {.receive = ask_on,
+                                        .start = ask_first,
+                                        .peer = 1,
+                                        .count = QUESTIONS,
+                                        .peers = at_once,
+                                        .delay_ns = 300 * MS}};
+    fresh();
+    pid_t servant = begin(&(struct part){plans, 2, 1, .serves = true, .mailbox_most = 64}),
+          client = begin(&(struct part){plans, 2, 2, .serves = false, .mailbox_most = 64});
+    unsigned kills = 0, waits = 0;
+    for (unsigned answered = 0; kills < 3 && answered < QUESTIONS; answered = shared->answered) {
+        sleep_ms(5);
+        assert_true(++waits < 6000);
+        if (answered > (kills + 1) * QUESTIONS / 8) {
+            nats_server_kill(&server);
+            sleep_ms(100);
+            assert_true(nats_server_start(&server));
+            kills++;
+        }
+    }
+    finish(client);
+    kill_now(servant);
+    printf("  %u kills of the server: %u timeouts, %llu late, %llu lost\n", kills, shared->timeouts,
+           (unsigned long long)shared->late, (unsigned long long)shared->lost);
+    assert_int_equal(kills, 3);
+    assert_int_equal(shared->answered, QUESTIONS);
+    assert_int_equal(shared->wrong + shared->twice, 0);
+}
+
+static void groups(void **state)
+{
+    (void)state;
+    enum { QUESTIONS = 3000, MEMBERS = 3 };
+    static const uint32_t at_once[] = {20};
+    struct probe_plan plans[MEMBERS + 1] = {{.receive = answer},
+                                            {.receive = answer},
+                                            {.receive = answer},
+                                            {.receive = ask_on,
+                                             .start = ask_first,
+                                             .peer = MEMBERS + 2,
+                                             .count = QUESTIONS,
+                                             .peers = at_once,
+                                             .delay_ns = 300 * MS}};
+    pid_t members[MEMBERS];
+    fresh();
+    for (uint32_t m = 0; m < MEMBERS; m++)
+        members[m] =
+            begin(&(struct part){plans, MEMBERS + 1, m + 1, .serves = true, .grouped = true});
+    while (shared->ready < MEMBERS)
+        sleep_ms(5);
+    sleep_ms(100);
+    pid_t client =
+        begin(&(struct part){plans, MEMBERS + 1, MEMBERS + 1, .serves = false, .grouped = true});
+    while (shared->answered < QUESTIONS / 2)
+        sleep_ms(1);
+    kill_now(members[1]);
+    finish(client);
+    kill_now(members[0]);
+    kill_now(members[2]);
+    assert_int_equal(shared->answered, QUESTIONS);
+    assert_int_equal(shared->wrong + shared->twice, 0);
+    printf("  a group of %d, one killed: %llu, %llu and %llu taken\n", MEMBERS,
+           (unsigned long long)shared->by_server[1], (unsigned long long)shared->by_server[2],
+           (unsigned long long)shared->by_server[3]);
+    for (uint32_t m = 1; m <= MEMBERS; m++)
+        assert_true(shared->by_server[m] > QUESTIONS / 20);
+}
+
+/* ---- around a ring ---- */
+
+static void hand_on(struct probe *probe, struct cleave_context *context,
+                    const struct cleave_message *message)
+{
+    uint64_t left = 0;
+    if (message->length == sizeof left)
+        memcpy(&left, message->body, sizeof left);
+    probe->wrong += message->length != sizeof left;
+    atomic_fetch_add(&shared->received, 1);
+    if (left) {
+        left--;
+        cleave__context_send(context, probe->plan->peer, 1, &left, sizeof left);
+    } else {
+        cleave__context_request(context, probe->plan->count, 2, NULL, 0, 0, 0);
+    }
+}
+
+/* Waits until all are there, then sends so many tokens; all of them must come to an end, each of
+ * which asks this one. */
+static void throw_in(struct probe *probe, struct cleave_context *context, const uint8_t *saved,
+                     size_t length)
+{
+    uint64_t left = 1000;
+    (void)saved, (void)length;
+    for (int i = 0; i < 20; i++)
+        cleave__context_send(context, probe->plan->peer, 1, &left, sizeof left);
+}
+
+static void count_ends(struct probe *probe, struct cleave_context *context,
+                       const struct cleave_message *message)
+{
+    if (message->sort != CLEAVE_REQUEST) {
+        hand_on(probe, context, message);
+        return;
+    }
+    if (++probe->sum == 20)
+        cleave__context_end(context);
+}
+
+static void around_a_ring(void **state)
+{
+    (void)state;
+    enum { RING = 4 };
+    struct probe_plan plans[RING];
+    pid_t others[RING - 1];
+    fresh();
+    for (uint32_t a = 0; a < RING; a++)
+        plans[a] =
+            (struct probe_plan){.receive = hand_on, .peer = (a + 1) % RING + 1, .count = RING};
+    plans[RING - 1].receive = count_ends;
+    plans[RING - 1].start = throw_in;
+    for (uint32_t a = 0; a < RING - 1; a++)
+        others[a] = begin(&(struct part){plans, RING, a + 1, .serves = true, .mailbox_most = 7});
+    while (shared->ready < RING - 1)
+        sleep_ms(5);
+    sleep_ms(100);
+    finish(begin(&(struct part){plans, RING, RING, .serves = true, .mailbox_most = 7}));
+    for (uint32_t a = 0; a < RING - 1; a++)
+        kill_now(others[a]);
+    assert_int_equal(shared->received, 20 * 1001);
+    assert_int_equal(shared->lost, 0);
+}
+
+/* ---- in pieces ---- */
+
+enum { LARGE = 5 << 20 };
+
+static void send_large(struct probe *probe, struct cleave_context *context, const uint8_t *saved,
+                       size_t length)
+{
+    (void)saved, (void)length;
+    uint8_t *body = malloc(LARGE);
+    for (uint32_t size = LARGE; size > 1000; size = size / 2 + 1) {
+        for (uint32_t i = 0; body && i < size; i++)
+            body[i] = (uint8_t)(i * 7 + (i >> 12) + size);
+        cleave__context_request(context, probe->plan->peer, 1, body, size, 5000 * MS, size);
+    }
+    free(body);
+}
+
+static void echo(struct probe *probe, struct cleave_context *context,
+                 const struct cleave_message *message)
+{
+    (void)probe;
+    cleave__context_answer(context, message->promise, 2, message->body, message->length);
+}
+
+static void compare_large(struct probe *probe, struct cleave_context *context,
+                          const struct cleave_message *message)
+{
+    (void)probe, (void)context;
+    uint32_t size = (uint32_t)message->tag;
+    bool good = message->sort == CLEAVE_REPLY && message->length == size;
+    for (uint32_t i = 0; good && i < size; i++)
+        good = message->body[i] == (uint8_t)(i * 7 + (i >> 12) + size);
+    atomic_fetch_add(good ? &shared->answered : &shared->wrong, 1);
+}
+
+static void in_pieces(void **state)
+{
+    (void)state;
+    const struct probe_plan plans[] = {{.receive = echo},
+                                       {.receive = compare_large, .start = send_large, .peer = 1}};
+    fresh();
+    pid_t other = begin(&(struct part){plans, 2, 1, .serves = true, .mailbox_most = 3});
+    while (shared->ready < 1)
+        sleep_ms(5);
+    sleep_ms(100);
+    finish(begin(&(struct part){plans, 2, 2, .serves = false, .mailbox_most = 3}));
+    kill_now(other);
+    assert_int_equal(shared->wrong, 0);
+    assert_int_equal(shared->answered, 13);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return shared != MAP_FAILED && nats_server_start(&server) ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    nats_server_stop(&server);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_by_one),
+        cmocka_unit_test(around_a_ring),
+        cmocka_unit_test(in_pieces),
+        cmocka_unit_test(groups),
+        cmocka_unit_test(killed_and_started_again),
+        cmocka_unit_test(server_killed),
+    };
+    if (!nats_server_installed())
+        return 0;
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

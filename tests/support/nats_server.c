@@ -1,0 +1,163 @@
+#include "support/nats_server.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
+static const char *program(void)
+{
+    static const char *const places[] = {"/usr/sbin/nats-server", "/usr/bin/nats-server",
+                                         "/usr/local/bin/nats-server"};
+    for (unsigned p = 0; p < sizeof places / sizeof *places; p++) {
+        if (access(places[p], X_OK) == 0)
+            return places[p];
+    }
+    return NULL;
+}
+
+bool nats_server_installed(void)
+{
+    if (program())
+        return true;
+    printf("SKIPPED on nats: no nats-server is installed\n");
+    return false;
+}
+
+static void sleep_ms(long ms)
+{
+    nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}, NULL);
+}
+
+static int connect_to(int port)
+{
+    struct sockaddr_in to = {.sin_family = AF_INET,
+                             .sin_port = htons((uint16_t)port),
+                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int s = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (s >= 0 && connect(s, (struct sockaddr *)&to, sizeof to) != 0) {
+        close(s);
+        s = -1;
+    }
+    return s;
+}
+
+static int free_port(void)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof at;
+    int s = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), port = 0;
+    if (s >= 0 && bind(s, (struct sockaddr *)&at, sizeof at) == 0 &&
+        getsockname(s, (struct sockaddr *)&at, &size) == 0)
+        port = ntohs(at.sin_port);
+    if (s >= 0)
+        close(s);
+    return port;
+}
+
+static bool write_configuration(const struct nats_server *server, const char *path)
+{
+    FILE *file = fopen(path, "w");
+    if (!file)
+        return false;
+    fprintf(file, "listen: \"127.0.0.1:%d\"\nlog_file: \"%s/log\"\n", server->port, server->folder);
+    if (strncmp(server->extra, "#bare", 5) != 0)
+        fprintf(file, "jetstream { store_dir: \"%s/js\" }\n", server->folder);
+    fprintf(file, "%s\n", server->extra);
+    return fclose(file) == 0;
+}
+
+bool nats_server_start(struct nats_server *server)
+{
+    char path[100];
+    if (!server->folder[0]) {
+        snprintf(server->folder, sizeof server->folder, "/tmp/cleave-nats-XXXXXX");
+        if (!mkdtemp(server->folder))
+            return false;
+    }
+    if (!server->port)
+        server->port = free_port();
+    snprintf(server->url, sizeof server->url, "nats://127.0.0.1:%d", server->port);
+    snprintf(path, sizeof path, "%s/conf", server->folder);
+    if (!write_configuration(server, path))
+        return false;
+    fflush(NULL);
+    pid_t parent = getpid();
+    server->pid = fork();
+    if (server->pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != parent)
+            _exit(1);
+        int null = open("/dev/null", O_RDWR);
+        dup2(null, 0);
+        dup2(null, 1);
+        dup2(null, 2);
+        execl(program(), "nats-server", "-c", path, (char *)NULL);
+        _exit(127);
+    }
+    for (int tries = 0; server->pid > 0 && tries < 500; tries++, sleep_ms(10)) {
+        int s = connect_to(server->port);
+        if (s >= 0) {
+            close(s);
+            return true;
+        }
+        if (waitpid(server->pid, NULL, WNOHANG) == server->pid)
+            server->pid = 0;
+    }
+    return false;
+}
+
+struct cleave_nats_options nats_server_world(struct nats_server *server)
+{
+    static char prefix[60];
+    static const char *url;
+    static unsigned worlds;
+    url = server->url;
+    snprintf(prefix, sizeof prefix, "test.w%d-%u", (int)getpid(), ++worlds);
+    return (struct cleave_nats_options){
+        .urls = &url, .url_count = 1, .prefix = prefix, .loop = true};
+}
+
+void nats_server_kill(struct nats_server *server)
+{
+    if (server->pid <= 0)
+        return;
+    kill(server->pid, SIGKILL);
+    waitpid(server->pid, NULL, 0);
+    server->pid = 0;
+}
+
+static void remove_folder(const char *path)
+{
+    DIR *folder = opendir(path);
+    for (struct dirent *entry; folder && (entry = readdir(folder));) {
+        char inner[600];
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        snprintf(inner, sizeof inner, "%.300s/%.255s", path, entry->d_name);
+        if (unlink(inner) != 0)
+            remove_folder(inner);
+    }
+    if (folder)
+        closedir(folder);
+    rmdir(path);
+}
+
+void nats_server_stop(struct nats_server *server)
+{
+    nats_server_kill(server);
+    if (server->folder[0])
+        remove_folder(server->folder);
+    server->folder[0] = 0;
+}
