@@ -28,16 +28,10 @@ static enum cleave_status name_columns(struct cleave__planner *planner, struct c
     const struct cleave_lookup *lookup = planner->lookup;
     enum cleave_status status = CLEAVE_OK;
     for (uint32_t t = 0; t < lookup->schema.table_count && !status; t++) {
-        const struct cleave_table_index *index = &lookup->tables[t];
         const struct cleave_table *table = &lookup->schema.tables[t];
-        if (table->view || index->replicated)
-            continue;
-        uint32_t columns[CLEAVE_RELEVANT_MAX + 1], count = 0;
-        for (uint32_t r = 0; r < index->relevant_count; r++)
-            columns[count++] = index->relevant[r];
-        if (index->twice)
-            columns[count++] = index->second_column;
-        for (uint32_t c = 0; c < count && !status; c++) {
+        for (uint32_t c = 0; c < table->column_count && !table->view && !status; c++) {
+            if (!cleave__lookup_decides(lookup, t, c))
+                continue;
             char text[400];
             struct cleave_arena arena = {0};
             struct cleave_statement statement;
@@ -46,7 +40,7 @@ static enum cleave_status name_columns(struct cleave__planner *planner, struct c
             int n =
                 snprintf(text, sizeof text, "SELECT 1 FROM \"%.*s%s%s\" WHERE \"%s\" = '1'",
                          dot ? (int)(dot - table->name) : (int)strlen(table->name), table->name,
-                         dot ? "\".\"" : "", dot ? dot + 1 : "", table->columns[columns[c]].name);
+                         dot ? "\".\"" : "", dot ? dot + 1 : "", table->columns[c].name);
             if (n > 0 && (size_t)n < sizeof text)
                 status = cleave__analyze(planner->analyzer, text, (size_t)n, NULL, 0, &arena,
                                          &statement, error);
@@ -367,17 +361,11 @@ static enum cleave_status with_rows(const struct work *work, enum cleave__rule r
 /* Whether it sets a column that decides where rows live. */
 static bool sets_home(const struct work *work, uint32_t target)
 {
-    const struct cleave_table_index *index = &work->lookup->tables[target];
     const struct cleave_table *table = &work->lookup->schema.tables[target];
     for (uint32_t s = 0; s < work->shape->set_count; s++) {
         const char *name = work->shape->set[s];
         uint32_t column = cleave__schema_column(table, name, strlen(name));
-        for (uint32_t r = 0; r < index->relevant_count; r++) {
-            if (index->relevant[r] == column)
-                return true;
-        }
-        if ((index->twice && index->second_column == column) ||
-            (index->exceptions.group_count && index->relevant_count == CLEAVE_RELEVANT_MAX))
+        if (column != CLEAVE_ABSENT && cleave__lookup_decides(work->lookup, target, column))
             return true;
     }
     return false;
@@ -528,7 +516,7 @@ enum cleave_status cleave__planner_plan(struct cleave__planner *planner,
     }
     if (cleave__shardset_count(&planned.shards) == 0)
         cleave__shardset_add(&planned.shards,
-                             (uint32_t)(turn % cleave__lookup_shards(planner->lookup)));
+                             (uint32_t)(turn % cleave__lookup_copies(planner->lookup)));
     planned.accesses =
         cleave__arena_array(arena, planned.access_count + 1, sizeof *planned.accesses);
     if (!planned.accesses)

@@ -20,6 +20,7 @@
 #ifndef CLEAVE_TABLES_REPLAY_PLAN_H
 #define CLEAVE_TABLES_REPLAY_PLAN_H
 
+#include "base/bytes.h"
 #include "tables/replay/shape.h"
 #include "tables/route/lookup.h"
 #include "tables/source/trace.h"
@@ -90,6 +91,9 @@ bool cleave__planned_check(const struct cleave_lookup *lookup,
 const char *cleave__fetch_text(const struct cleave_table *table,
                                const struct cleave_access *const *accesses, uint32_t access_count,
                                struct cleave_arena *arena);
+/* What it says of one box, as a condition. False, and nothing is written: it says nothing. */
+bool cleave__fetch_box(struct cleave_writer *writer, const struct cleave_table *table,
+                       const struct cleave_box *box);
 /* plan_split.c: cuts INSERT ... VALUES (..), (..) into as many of one row each. False: it cannot.
  */
 bool cleave__insert_split(const char *text, size_t length, uint32_t row_count,
