@@ -404,6 +404,17 @@ static enum cleave_status plan_change(const struct work *work)
 
 /* ---- all of it ---- */
 
+static void note_homes(const struct work *work)
+{
+    const char *name = work->shape->set_count ? work->shape->target : NULL;
+    uint32_t target = name ? cleave__schema_table(&work->lookup->schema, name, strlen(name))
+                           : CLEAVE_ABSENT;
+    if (target == CLEAVE_ABSENT || work->lookup->schema.tables[target].view)
+        return;
+    work->out->rehomes = sets_home(work, target);
+    work->out->table = target;
+}
+
 static enum cleave_status plan_statement(struct work *work, const struct cleave_shardset *all)
 {
     if (work->analyzed->kind == CLEAVE_STATEMENT_OTHER) {
@@ -415,6 +426,7 @@ static enum cleave_status plan_statement(struct work *work, const struct cleave_
         return status;
     work->out->keys = work->shape->keys;
     work->out->key_count = work->shape->key_count;
+    note_homes(work);
     struct cleave_shardset one = {{0}};
     uint32_t count = cleave__shardset_count(&work->shards);
     if (count == 0)

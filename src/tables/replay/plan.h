@@ -50,7 +50,8 @@ struct cleave__planned_statement {
     enum cleave__rule rule;
     uint32_t piece_count;
     struct cleave__piece *pieces;
-    uint32_t table;     /* FIRST, MOVE: the table that is changed */
+    bool rehomes;       /* sets a column that decides where rows live, whatever its rule */
+    uint32_t table;     /* FIRST, MOVE, `rehomes`: the table that is changed */
     bool returning;     /* FIRST, MOVE: columns of its own come before the row's */
     uint32_t key_count; /* ORDER BY: the first keys that are columns of the answer */
     const char **keys;

@@ -3,7 +3,7 @@
  * A note is a condition on a table's rows that stays true of them whatever the statement changed:
  * the box that it wrote, as far as it speaks of the primary key (which changes only where the
  * analyzer gives a second box, for where the row goes) and of the key of B, which says the piece. A
- * table without a primary key has B's key alone. A change of B's key itself (rule MOVE) touches all
+ * table without a primary key has B's key alone. A change of a column that decides homes touches all
  * pieces of its table. */
 #include <assert.h>
 #include <stdlib.h>
@@ -115,8 +115,7 @@ static void add_bit(uint64_t *set, uint32_t bit)
 static bool moves_rows(const struct cleave__planned *planned, uint32_t table)
 {
     for (uint32_t s = 0; s < planned->statement_count; s++) {
-        if (planned->statements[s].rule == CLEAVE__RULE_MOVE &&
-            planned->statements[s].table == table)
+        if (planned->statements[s].rehomes && planned->statements[s].table == table)
             return true;
     }
     return false;
@@ -279,7 +278,8 @@ static bool note_box(struct cleave__shift_gate *gate, const struct cleave_access
 static bool note(struct cleave__shift_gate *gate, uint32_t slot,
                  const struct cleave__planned *planned)
 {
-    bool noting = overlap(gate, touched_by(gate, slot), gate->noting);
+    bool noting = overlap(gate, touched_by(gate, slot), gate->noting) &&
+                  gate->plant != CLEAVE__SHIFT_PLANT_NO_CATCH_UP;
     for (uint32_t a = 0; a < planned->access_count; a++) {
         const struct cleave_access *access = &planned->accesses[a];
         const struct cleave__mix_table *cut = cleave__mix_table(gate->mix, access->table);
