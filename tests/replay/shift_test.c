@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -119,7 +120,7 @@ static bool failed(struct property_source *source, const struct world *worlds,
     totals->found = true;
     if (totals->plant) /* it was to be found: no use in a smaller case */
         return true;
-    if (source->verbose) {
+    if (source->verbose || getenv("SHOW")) {
         fprintf(stderr, "%s\n", why);
         random_layout_print(&worlds[0].layout);
         random_layout_print(&worlds[1].layout);

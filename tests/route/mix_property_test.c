@@ -66,13 +66,18 @@ static bool move_some(struct property_source *source, struct world *world)
     return true;
 }
 
-static struct cleave_shardset homes(const struct cleave_layout *layout, uint32_t t,
-                                    const struct cleave_value *row, bool first, bool second)
+/* Until all has moved, what B copies is on all shards that A has. */
+static struct cleave_shardset homes(const struct world *world, const struct cleave_layout *layout,
+                                    uint32_t t, const struct cleave_value *row, bool first,
+                                    bool second)
 {
     struct cleave_shardset set = {{0}};
     uint32_t shard = model_row(layout, t, row);
     if (shard == CLEAVE_SHARDS_MAX)
-        cleave__shardset_fill(&set, layout->shards);
+        cleave__shardset_fill(&set, layout == &world->to.layout && !cleave__mix_done(world->mix) &&
+                                            layout->shards < world->from.layout.shards
+                                        ? world->from.layout.shards
+                                        : layout->shards);
     else if (first)
         cleave__shardset_add(&set, shard);
     if (layout->tables[t].twice && second)
@@ -111,14 +116,15 @@ static bool rows_agree(struct property_source *source, void *context)
         for (uint32_t t = 0; good && t < TABLES; t++) {
             const struct cleave__mix_table *cut = cleave__mix_table(world.mix, t);
             uint32_t piece = cleave__mix_piece(world.mix, t, row, MODEL_COLUMNS);
-            struct cleave_shardset a = homes(&world.from.layout, t, row, true, true);
-            struct cleave_shardset b = homes(&world.to.layout, t, row, true, true), got = {{0}};
+            struct cleave_shardset a = homes(&world, &world.from.layout, t, row, true, true);
+            struct cleave_shardset b = homes(&world, &world.to.layout, t, row, true, true), got = {{0}};
             cleave__lookup_row_shards(face, t, row, MODEL_COLUMNS, &got);
             good = same(&got, side(&world, piece) == &world.to.layout ? &b : &a) &&
                    cleave__lookup_row(face, t, row, MODEL_COLUMNS) ==
                        model_row(side(&world, piece), t, row);
             if (cut->kind == CLEAVE__MIX_STILL)
-                good = good && piece == CLEAVE_MIX_NONE && same(&a, &b);
+                good = good && piece == CLEAVE_MIX_NONE &&
+                       (same(&a, &b) || cleave__mix_done(world.mix));
             else
                 good = good && piece >= cut->first && piece < cut->first + cut->count;
             if (cut->kind != CLEAVE__MIX_KEYED)
@@ -154,7 +160,7 @@ static bool check_by(const struct world *world, uint32_t t, const struct cleave_
         if (!model_box_holds(box, row))
             continue;
         uint32_t piece = cleave__mix_piece(world->mix, t, row, MODEL_COLUMNS);
-        struct cleave_shardset set = homes(side(world, piece), t, row, !second, second);
+        struct cleave_shardset set = homes(world, side(world, piece), t, row, !second, second);
         cleave__shardset_or(&want, &set);
         if (piece != CLEAVE_MIX_NONE)
             some[piece / 64] |= UINT64_C(1) << piece % 64;

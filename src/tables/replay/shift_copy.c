@@ -137,12 +137,15 @@ static enum cleave_status take_row(void *context, uint32_t columns, const char *
     if ((shift->set[piece / 64] >> piece % 64 & 1) &&
         (first == CLEAVE_SHARDS_MAX || first == copying->shard)) {
         bool lean = cleave__shift_lean(shift, t);
-        cleave__lookup_row_shards(shift->to, t, copying->values, columns, &homes);
+        if (cleave__lookup_replicated(shift->to, t)) /* while it moves, on A's too */
+            cleave__shardset_fill(&homes, shift->shards);
+        else
+            cleave__lookup_row_shards(shift->to, t, copying->values, columns, &homes);
         cleave__lookup_row_shards(shift->from, t, copying->values, columns, &old);
         if (cut->kind == CLEAVE__MIX_KEYED &&
             !remember(copying, cells[cut->key_column], cleave__shardset_first(&homes)))
             status = no_memory(error);
-        for (uint32_t s = 0; s < cleave__lookup_shards(shift->to) && !status; s++) {
+        for (uint32_t s = 0; s < shift->shards && !status; s++) {
             if (cleave__shardset_has(&homes, s) && !(lean && cleave__shardset_has(&old, s)))
                 status = stage(copying, s, cells, error);
         }
@@ -252,7 +255,7 @@ static enum cleave_status catch_up(struct cleave__shift *shift, uint32_t table,
     uint64_t staged = shift->result.staged;
     enum cleave_status status = CLEAVE_OK;
     cleave__shift_staging(table, name);
-    for (uint32_t s = 0; s < cleave__lookup_shards(shift->to) && !status; s++) {
+    for (uint32_t s = 0; s < shift->shards && !status; s++) {
         struct cleave_writer w = {0};
         cleave__put_bytes(&w, "DELETE FROM ", 12);
         cleave__put_name(&w, name);
@@ -316,7 +319,7 @@ enum cleave_status cleave__shift_catch_up(struct cleave__shift *shift, struct cl
 enum cleave_status cleave__shift_empty(struct cleave__shift *shift, struct cleave_error *error)
 {
     enum cleave_status status = CLEAVE_OK;
-    for (uint32_t s = 0; s < cleave__lookup_shards(shift->to) && !status; s++) {
+    for (uint32_t s = 0; s < shift->shards && !status; s++) {
         for (uint32_t t = 0; t < shift->schema->table_count && !status; t++) {
             char name[40], text[80];
             if (!cleave__shift_moves(shift, t))

@@ -152,6 +152,28 @@ enum cleave_status cleave__shift_prepare(struct cleave__shift_seat *seat,
     return status;
 }
 
+/* On a shard that B does not have: of tables that are copied everywhere. */
+static enum cleave_status remove_copies(const struct cleave__shift_seat *seat,
+                                        struct cleave__port *port, struct cleave_error *error)
+{
+    const struct cleave_lookup *to = cleave__mix_to(seat->mix);
+    const struct cleave_schema *schema = cleave__lookup_schema(to);
+    enum cleave_status status = CLEAVE_OK;
+    for (uint32_t t = 0; t < schema->table_count && !status && cleave__mix_done(seat->mix); t++) {
+        struct cleave_writer w = {0};
+        if (schema->tables[t].view || !cleave__lookup_replicated(to, t))
+            continue;
+        cleave__put_bytes(&w, "DELETE FROM ", 12);
+        cleave__put_table(&w, schema->tables[t].name);
+        cleave__put8(&w, 0);
+        status = w.failed
+                     ? cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for a repartition")
+                     : cleave__shift_run(port, (const char *)w.data, error);
+        free(w.data);
+    }
+    return status;
+}
+
 enum cleave_status cleave__shift_clean(const struct cleave__shift_seat *seat,
                                        struct cleave_error *error)
 {
@@ -165,6 +187,8 @@ enum cleave_status cleave__shift_clean(const struct cleave__shift_seat *seat,
         struct cleave__port port;
         cleave__port_init(&port, world.urls[s]);
         status = cleave__port_await(&port, &world, error);
+        if (!status && s >= cleave__lookup_shards(cleave__mix_to(seat->mix)))
+            status = remove_copies(seat, &port, error);
         for (uint32_t t = 0; t < cleave__lookup_schema(world.lookup)->table_count && !status; t++) {
             char name[40], drop[80];
             if (cleave__mix_table(seat->mix, t)->kind == CLEAVE__MIX_STILL)

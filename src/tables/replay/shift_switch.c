@@ -119,8 +119,8 @@ static bool removes(struct switching *w, uint32_t shard, uint32_t table)
         return true;
     if (cleave__mix_table(shift->mix, table)->kind == CLEAVE__MIX_KEYED)
         return remove_keys(w, shard, table);
-    if (cleave__shift_lean(shift, table) && shard < cleave__lookup_shards(shift->to))
-        return true; /* a copy that stays */
+    if (cleave__shift_lean(shift, table))
+        return true; /* copies stay */
     return push_delete(w, shard, table, NULL, 0, false);
 }
 
@@ -129,7 +129,8 @@ static bool inserts(struct switching *w, uint32_t shard, uint32_t table)
     const struct cleave_table *t = &w->shift->schema->tables[table];
     struct cleave_writer text = {0};
     char name[40];
-    if (shard >= cleave__lookup_shards(w->shift->to))
+    if (shard >= cleave__lookup_shards(w->shift->to) &&
+        !cleave__lookup_replicated(w->shift->to, table))
         return true;
     cleave__shift_staging(table, name);
     say(&text, "INSERT INTO ");

@@ -109,11 +109,12 @@ void cleave__lookup_row_shards(const struct cleave_lookup *lookup, uint32_t tabl
                                const struct cleave_value *values, uint32_t value_count,
                                struct cleave_shardset *shards)
 {
-    if (lookup->mix)
-        lookup = cleave__mix_side(lookup->mix, table, values, value_count);
+    const struct cleave__mix *mix = lookup->mix;
+    if (mix)
+        lookup = cleave__mix_side(mix, table, values, value_count);
     uint32_t shard = cleave__lookup_row(lookup, table, values, value_count);
     if (lookup->tables[table].replicated)
-        cleave__shardset_fill(shards, lookup->shards);
+        cleave__shardset_fill(shards, mix ? cleave__mix_copied(mix, lookup) : lookup->shards);
     else
         cleave__shardset_add(shards, shard);
     if (lookup->tables[table].twice)
@@ -177,10 +178,12 @@ void cleave__lookup_accesses(const struct cleave_lookup *lookup,
         if (access->box_count == 0)
             continue;
         if (cleave__lookup_replicated(lookup, access->table)) {
-            const struct cleave_lookup *side =
-                lookup->mix ? cleave__mix_whole_side(lookup->mix, access->table) : lookup;
+            const struct cleave__mix *mix = lookup->mix;
             if (access->write)
-                cleave__shardset_fill(&touch->shards, side->shards);
+                cleave__shardset_fill(
+                    &touch->shards,
+                    mix ? cleave__mix_copied(mix, cleave__mix_whole_side(mix, access->table))
+                        : lookup->shards);
             continue;
         }
         touch_boxes(lookup, access, &touch->shards);

@@ -87,8 +87,8 @@ static enum cleave_status same_map(const struct cleave_key_index *a,
 static enum cleave_status is_still(const struct cleave__mix *mix, uint32_t t, bool *still)
 {
     const struct cleave_table_index *a = &mix->from->tables[t], *b = &mix->to->tables[t];
-    *still = mix->from->shards == mix->to->shards && a->replicated == b->replicated;
-    if (!*still || a->replicated)
+    *still = a->replicated && b->replicated && mix->from->shards >= mix->to->shards;
+    if (*still || a->replicated || b->replicated || mix->from->shards != mix->to->shards)
         return CLEAVE_OK;
     *still = a->twice == b->twice && a->key_column == b->key_column &&
              a->exceptions.group_count == 0 && b->exceptions.group_count == 0 &&
@@ -234,26 +234,20 @@ static uint32_t whole_table(const struct cleave__mix *mix, uint32_t piece)
     return CLEAVE_ABSENT;
 }
 
-/* 0: those that must go first; 2: those that must go last. */
-static int turn_of(const struct cleave__mix *mix, uint32_t piece)
+/* Whether it must move before all others. */
+static bool goes_first(const struct cleave__mix *mix, uint32_t piece)
 {
     uint32_t t = whole_table(mix, piece);
-    if (t == CLEAVE_ABSENT)
-        return 1;
-    if (mix->to->shards > mix->from->shards && mix->from->tables[t].replicated)
-        return 0;
-    if (mix->to->shards < mix->from->shards && mix->to->tables[t].replicated)
-        return 2;
-    return 1;
+    return t != CLEAVE_ABSENT && mix->to->shards > mix->from->shards &&
+           mix->from->tables[t].replicated;
 }
 
 bool cleave__mix_ready(const struct cleave__mix *mix, uint32_t piece)
 {
-    int turn = turn_of(mix, piece);
-    if (mix->to->shards == mix->from->shards || turn == 0)
+    if (mix->to->shards <= mix->from->shards || goes_first(mix, piece))
         return true;
     for (uint32_t p = 0; p < mix->pieces; p++) {
-        if (turn_of(mix, p) < turn && !cleave__mix_moved(mix, p))
+        if (goes_first(mix, p) && !cleave__mix_moved(mix, p))
             return false;
     }
     return true;
@@ -309,6 +303,13 @@ const struct cleave_lookup *cleave__mix_whole_side(const struct cleave__mix *mix
     return moved ? mix->to : mix->from;
 }
 
+uint32_t cleave__mix_copied(const struct cleave__mix *mix, const struct cleave_lookup *side)
+{
+    return side == mix->to && !cleave__mix_done(mix) && side->shards < mix->from->shards
+               ? mix->lookup.shards
+               : side->shards;
+}
+
 uint32_t cleave__mix_copies(const struct cleave__mix *mix)
 {
     uint32_t copies = mix->lookup.shards;
@@ -316,8 +317,9 @@ uint32_t cleave__mix_copies(const struct cleave__mix *mix)
         if (mix->lookup.schema.tables[t].view)
             continue;
         const struct cleave_lookup *side = cleave__mix_whole_side(mix, t);
-        if (side && side->tables[t].replicated && side->shards < copies)
-            copies = side->shards;
+        uint32_t here = side ? cleave__mix_copied(mix, side) : copies;
+        if (side && side->tables[t].replicated && here < copies)
+            copies = here;
     }
     return copies;
 }

@@ -16,9 +16,10 @@
  * as long as some pieces have moved and others not. Its tables are numbered as A's and B's, which
  * must be of the same schema. It has as many shards as the larger of them.
  *
- * Order: a table that is copied everywhere is read on whichever shard takes part. So when B has
- * more shards than A, tables that A copies move before all others, and when it has fewer, tables
- * that B copies move after all others (cleave__mix_ready, and what _check holds).
+ * A table that is copied everywhere is read on whichever shard takes part. So when B has more shards
+ * than A, tables that A copies move before all others (cleave__mix_ready, and what _check holds); and
+ * when it has fewer, tables that B copies have copies on all of A's shards until everything has
+ * moved. Those on shards that B does not have are then no longer read, and are the mover's to remove.
  *
  * Thread rule: one thread moves pieces; any may ask meanwhile about rows and boxes that the piece
  * being moved does not touch. Costs: a row, and a box, some 20 ns more than a lookup table's. */
@@ -85,6 +86,8 @@ const struct cleave_lookup *cleave__mix_side(const struct cleave__mix *mix, uint
 const struct cleave_lookup *cleave__mix_whole_side(const struct cleave__mix *mix, uint32_t table);
 void cleave__mix_box(const struct cleave__mix *mix, uint32_t table, const struct cleave_box *box,
                      bool insert, struct cleave_shardset *shards);
+/* On how many shards a table has copies that a side copies everywhere. */
+uint32_t cleave__mix_copied(const struct cleave__mix *mix, const struct cleave_lookup *side);
 uint32_t cleave__mix_copies(const struct cleave__mix *mix);
 
 #endif
