@@ -161,16 +161,22 @@ static void forget(struct cleave__shift *shift)
     cleave__arena_rewind(&shift->note_arena, (struct cleave_arena_mark){0});
 }
 
-/* Keys that came by ways that do not tell them are listed again; then the next pieces. */
-static enum cleave_status next_pieces(struct cleave__shift *shift, struct cleave_context *context,
-                                      struct cleave_error *error)
+/* Keys that came by ways that do not tell them. */
+static enum cleave_status list_again(struct cleave__shift *shift, struct cleave_error *error)
 {
     enum cleave_status status = CLEAVE_OK;
-    forget(shift);
     for (uint32_t p = 0; p < shift->pieces && !status; p++) {
         if (shift->unlisted[p])
             status = cleave__shift_list(shift, p, error);
     }
+    return status;
+}
+
+static enum cleave_status next_pieces(struct cleave__shift *shift, struct cleave_context *context,
+                                      struct cleave_error *error)
+{
+    forget(shift);
+    enum cleave_status status = list_again(shift, error);
     if (status)
         return status;
     if (!cleave__shift_choose(shift)) {
@@ -303,6 +309,8 @@ static enum cleave_status take(struct cleave__shift *shift, struct cleave_contex
     switch (message->tag) {
     case TAG_NOTE:
         status = cleave__shift_empty(shift, error);
+        if (!status) /* what was written since the last answer is told by this one */
+            status = list_again(shift, error);
         if (!status)
             status = cleave__shift_make_tasks(shift, error);
         if (!status)
