@@ -34,6 +34,8 @@ void cleave__tables_defaults(struct cleave_tables_arguments *arguments);
  * input of each is a struct cleave_tables_arguments. `cleave__tables_source_argp` is built at first
  * use, since the benchmarks' own options come from their registry. */
 const struct argp *cleave__tables_source_argp(void);
+/* --benchmark and the benchmarks' own options alone, none of which must be given. */
+const struct argp *cleave__tables_benchmark_argp(void);
 extern const struct argp cleave__tables_steer_argp; /* --shards, --epsilon, --no-replication, ... */
 
 /* Puts the steering options given over whatever `arguments->steer` holds by now. */

@@ -154,14 +154,9 @@ static error_t parse_source(int key, char *value, struct argp_state *state)
     return 0;
 }
 
-const struct argp *cleave__tables_source_argp(void)
+/* Appends the benchmarks' own options to `all`, whose first `fixed` are taken; there is room. */
+static void add_benchmark_options(struct argp_option *all, size_t fixed)
 {
-    enum { FIXED = sizeof source_options / sizeof *source_options };
-    static struct argp_option all[FIXED + CLEAVE_BENCHMARK_OPTIONS_MAX];
-    static struct argp argp;
-    if (argp.parser)
-        return &argp;
-    memcpy(all, source_options, sizeof source_options);
     uint32_t known = 0;
     for (uint32_t b = 0; cleave__benchmark_at(b); b++) {
         const char *const(*list)[2] = cleave__benchmark_at(b)->options;
@@ -171,12 +166,48 @@ const struct argp *cleave__tables_source_argp(void)
                 repeated |= strcmp(option_names[k], list[o][0]) == 0;
             if (repeated)
                 continue;
-            all[FIXED - 1 + known] = (struct argp_option){
+            all[fixed + known] = (struct argp_option){
                 list[o][0], KEY_OPTION + (int)known, "VALUE", 0, list[o][1], 3};
             option_names[known++] = list[o][0];
         }
     }
+}
+
+const struct argp *cleave__tables_source_argp(void)
+{
+    enum { FIXED = sizeof source_options / sizeof *source_options };
+    static struct argp_option all[FIXED + CLEAVE_BENCHMARK_OPTIONS_MAX];
+    static struct argp argp;
+    if (argp.parser)
+        return &argp;
+    memcpy(all, source_options, sizeof source_options);
+    add_benchmark_options(all, FIXED - 1);
     argp = (struct argp){all, parse_source, NULL, NULL, NULL, NULL, NULL};
+    return &argp;
+}
+
+static error_t parse_benchmark(int key, char *value, struct argp_state *state)
+{
+    const struct cleave_tables_arguments *a = state->input;
+    if (key == ARGP_KEY_ARG)
+        return ARGP_ERR_UNKNOWN;
+    if (key != ARGP_KEY_END)
+        return parse_source(key, value, state);
+    if (!a->source.benchmark && a->source.benchmark_option_count)
+        argp_error(state, "--%s belongs to --benchmark", a->benchmark_options[0].name);
+    return 0;
+}
+
+const struct argp *cleave__tables_benchmark_argp(void)
+{
+    static struct argp_option all[3 + CLEAVE_BENCHMARK_OPTIONS_MAX] = {
+        {0, 0, 0, 0, "A generated database:", 3},
+        {"benchmark", KEY_BENCHMARK, "NAME", 0, "tpcc, tatp or epinions", 3}};
+    static struct argp argp;
+    if (argp.parser)
+        return &argp;
+    add_benchmark_options(all, 2);
+    argp = (struct argp){all, parse_benchmark, NULL, NULL, NULL, NULL, NULL};
     return &argp;
 }
 

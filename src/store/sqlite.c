@@ -207,16 +207,35 @@ static void cut(sqlite3_context *context, int count, sqlite3_value **values)
         sqlite3_result_text(context, text, (int)(at - text), SQLITE_TRANSIENT);
 }
 
+static int took(void *context, int columns, char **values, char **names)
+{
+    (void)columns;
+    (void)names;
+    *(bool *)context = values[0] && strcmp(values[0], "0") == 0;
+    return 0;
+}
+
+/* Nothing is in the file, and no other session has it open. */
+static bool is_unused(struct cleave__sqlite *s)
+{
+    bool empty = false;
+    sqlite3_busy_handler(s->db, NULL, NULL);
+    return !sqlite3_exec(s->db, "SELECT count(*) FROM sqlite_schema", took, &empty, NULL) &&
+           empty && !sqlite3_exec(s->db, "PRAGMA journal_mode=DELETE", NULL, NULL, NULL);
+}
+
 static void close_session(struct cleave_store_session *session)
 {
     struct cleave__sqlite *s = cleave__sqlite_of(session);
     if (!s)
         return;
-    struct stat made;
-    if (s->db)
+    bool unused = false;
+    if (s->db) {
         cleave__sqlite_forget(s);
+        unused = s->created && is_unused(s);
+    }
     sqlite3_close(s->db);
-    if (s->created && stat(s->path, &made) == 0 && made.st_size == 0)
+    if (unused)
         unlink(s->path);
     free(s->path);
     free(s->redo.data);

@@ -1,5 +1,6 @@
-/* Replay on SQLite, or PostgreSQL: the three benchmarks under the seven schemes, each answer the unsharded one's,
- * as many distributed transactions as are counted, every row where it belongs at the end. */
+/* Replay on SQLite, or PostgreSQL: the three benchmarks under the seven schemes, each answer the
+ * unsharded one's, as many distributed transactions as are counted, every row where it belongs at
+ * the end. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -19,7 +19,9 @@ static void must(enum cleave_status status, const struct cleave_error *error)
 void world_sqlite(struct replay_world *world, uint32_t shards)
 {
     *world = (struct replay_world){.shards = shards};
-    snprintf(world->folder, sizeof world->folder, "/tmp/cleave-replay-XXXXXX");
+    /* In memory where that can be: nothing here is to outlive the machine. */
+    snprintf(world->folder, sizeof world->folder, "%s/cleave-replay-XXXXXX",
+             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
     if (!mkdtemp(world->folder))
         abort();
     for (uint32_t s = 0; s <= shards; s++) {

@@ -235,6 +235,31 @@ static enum cleave_status take_statement(struct cleave__replay_client *client, u
     return CLEAVE_OK;
 }
 
+/* What was pushed for an UPDATE's rows: each is removed from one shard, put on another. */
+static enum cleave_status move_rows(struct cleave__replay_client *client,
+                                    const struct cleave__planned_statement *statement,
+                                    struct cleave_error *error)
+{
+    const struct cleave_table *table =
+        &cleave__lookup_schema(client->world->lookup)->tables[statement->table];
+    for (uint32_t s = 0; s < client->shards; s++)
+        client->branches[s].batch.count = 0;
+    enum cleave_status status = cleave__client_play(client, false, error);
+    /* Without a primary key equal rows go together at the first removal. */
+    for (uint32_t s = 0; s < client->shards && !status && table->primary.count; s++) {
+        const struct cleave__branch *branch = &client->branches[s];
+        for (uint32_t i = 0; i < branch->batch.count && !status; i++) {
+            if (branch->answers[i].affected != 1)
+                status = cleave_error_set(
+                    error, CLEAVE_CORRUPT,
+                    "%.100s: %llu rows of %.60s moved where one was to: its "
+                    "primary key is not unique there",
+                    branch->port.url, (unsigned long long)branch->answers[i].affected, table->name);
+        }
+    }
+    return status;
+}
+
 static enum cleave_status play_all(struct cleave__replay_client *client, struct cleave_error *error)
 {
     const struct cleave__planned *planned = client->planned;
@@ -253,7 +278,7 @@ static enum cleave_status play_all(struct cleave__replay_client *client, struct 
         for (uint32_t s = from; s < to && !status; s++)
             status = take_statement(client, s, error);
         if (!status && moves)
-            status = cleave__client_play(client, false, error); /* the rows that move */
+            status = move_rows(client, &planned->statements[to - 1], error);
         from = to;
     }
     return status;

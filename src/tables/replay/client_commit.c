@@ -54,7 +54,12 @@ static enum cleave_status finish(struct cleave__replay_client *client, bool comm
                 branch->state = CLEAVE__BRANCH_NONE;
             } else if (got != CLEAVE_IO || cleave__clock_ns() > until_ns ||
                        (client->world->stop && *client->world->stop)) {
-                status = got;
+                status =
+                    cleave_error_set(error, got == CLEAVE_IO ? CLEAVE_LIMIT : got,
+                                     "%.200s has a transaction prepared that is %s, and did "
+                                     "not take that in time; `cleave tables recover` settles "
+                                     "it",
+                                     branch->port.url, commit ? "committed" : "to be rolled back");
                 break;
             }
         }
@@ -95,17 +100,19 @@ static enum cleave_status decide(struct cleave__replay_client *client, struct cl
     cleave__decision_statement(client->world->coordinator, client->id, text, parameters,
                                &statement);
     const struct cleave_store_batch batch = {&statement, 1, CLEAVE_BATCH_COMMIT, NULL};
+    uint32_t failed = 1;
     anchor->state = CLEAVE__BRANCH_NONE; /* it is over there, one way or the other */
     if (!anchor->port.session)
         return cleave_error_set(error, CLEAVE_IO, "%s is gone", anchor->port.url);
     enum cleave_status status = anchor->port.ops->send(anchor->port.session, &batch, error);
     at(client, "asked to decide");
     if (!status)
-        status =
-            anchor->port.ops->receive(anchor->port.session, &client->arena, &answer, NULL, error);
+        status = anchor->port.ops->receive(anchor->port.session, &client->arena, &answer, &failed,
+                                           error);
     if (status == CLEAVE_IO)
         cleave__port_close(&anchor->port);
-    return status;
+    /* The row is there: a sweep has fenced this attempt off. It may be begun anew. */
+    return status == CLEAVE_BAD_INPUT && failed == 0 ? CLEAVE_IO : status;
 }
 
 enum cleave_status cleave__client_commit(struct cleave__replay_client *client,
@@ -132,11 +139,7 @@ enum cleave_status cleave__client_commit(struct cleave__replay_client *client,
     at(client, "decided");
     status = finish(client, true, error);
     at(client, "committed");
-    return status == CLEAVE_IO
-               ? cleave_error_set(error, CLEAVE_LIMIT,
-                                  "a transaction is decided, but a shard that has prepared it did "
-                                  "not come back in time; `cleave tables recover` finishes it")
-               : status;
+    return status;
 }
 
 enum cleave_status cleave__client_abort(struct cleave__replay_client *client,

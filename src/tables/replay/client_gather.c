@@ -205,7 +205,13 @@ enum cleave_status cleave__client_gather(struct cleave__replay_client *client, u
         enum cleave_status status = evaluate(client, statement, digest, error);
         if (status) /* whatever it was, nothing of it stays */
             cleave__port_close(&client->scratch);
-        if (status != CLEAVE_IO || cleave__clock_ns() > until_ns)
+        if (status != CLEAVE_IO)
             return status;
+        /* The transaction is over: it must not look as if it could be begun anew. */
+        if (cleave__clock_ns() > until_ns || (client->world->stop && *client->world->stop))
+            return cleave_error_set(error, CLEAVE_LIMIT,
+                                    "%.200s, where queries over several shards are evaluated, did "
+                                    "not come back in time",
+                                    client->scratch.url);
     }
 }

@@ -90,6 +90,9 @@ static enum cleave_status make_table(struct cleave__port *port, struct cleave_er
     struct cleave_store_answer answer;
     struct cleave_arena arena = {0};
     enum cleave_status status = cleave__port_batch(port, &batch, &arena, &answer, error);
+    /* Two who make it at once: on PostgreSQL one of them fails, and then it is there. */
+    if (status == CLEAVE_BAD_INPUT)
+        status = cleave__port_batch(port, &batch, &arena, &answer, error);
     cleave__arena_free(&arena);
     return status;
 }

@@ -197,24 +197,29 @@ enum cleave_status cleave__replay(const struct cleave_replay_options *options,
     run.seats = calloc(run.world.clients, sizeof *run.seats);
     if (!run.seats)
         return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for clients");
+    /* At the beginning a shard that is not there is more likely a wrong URL than a crash. */
+    uint64_t patience_ns = run.world.patience_ns;
+    run.world.patience_ns = 0;
     if (options->repartition)
         status = begin_shift(&run, options, error);
     if (!status)
         status = cleave__recover(&run.world, false, &before, error);
-    bool begun = !status;
-    if (!status) {
-        run.world.base_id = before.last_id + 1;
-        status = play(&run, options, &result, error);
+    run.world.patience_ns = patience_ns;
+    if (status) {
+        cleave__mix_free(run.shift.mix);
+        free(run.seats);
+        return status;
     }
+    run.world.base_id = before.last_id + 1;
+    status = play(&run, options, &result, error);
     cleave__runtime_free(run.runtime);
     free(run.seats);
     /* Whatever became of the run, nothing of it stays behind, if the shards are there. */
     struct cleave_error later;
-    enum cleave_status swept =
-        begun ? cleave__recover(&run.world, false, &after, &later) : CLEAVE_OK;
-    if (begun && !swept && run.shift.mix)
+    enum cleave_status swept = cleave__recover(&run.world, false, &after, &later);
+    if (!swept && run.shift.mix)
         swept = cleave__shift_clean(&run.shift, &later);
-    if (begun && !swept && !status)
+    if (!swept && !status)
         swept = cleave__decisions_forget(&run.world, &later);
     cleave__mix_free(run.shift.mix);
     if (!status && swept) {

@@ -88,27 +88,6 @@ void cleave__fdw_table_name(struct cleave_fdw *f)
     cleave__fdw_part(f->w, bare_name(f));
 }
 
-/* The declared type, when it is one that DDL can repeat; serial types lose their sequence. */
-static void put_type(struct cleave_words *w, const char *type)
-{
-    static const char *const serials[][2] = {
-        {"smallserial", "smallint"}, {"serial2", "smallint"}, {"serial", "integer"},
-        {"serial4", "integer"},      {"bigserial", "bigint"}, {"serial8", "bigint"},
-    };
-    for (size_t i = 0; i < sizeof serials / sizeof *serials; i++) {
-        if (strcmp(type, serials[i][0]) == 0)
-            type = serials[i][1];
-    }
-    bool plain = *type != 0;
-    for (const char *c = type; *c; c++)
-        plain = plain && ((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
-                          (*c >= '0' && *c <= '9') || strchr(" _.,()[]", *c));
-    if (plain)
-        cleave__words_add(w, "%s", type);
-    else
-        cleave__words_name(w, type);
-}
-
 static void put_key_columns(struct cleave_fdw *f, const char *what, const struct cleave_key *key)
 {
     bool has_key = false;
@@ -133,7 +112,7 @@ void cleave__fdw_columns(struct cleave_fdw *f, const char *between, bool with_ke
         cleave__words_add(f->w, i ? ",%s" : "%s", between);
         cleave__fdw_part(f->w, column->name);
         cleave__words_add(f->w, " ");
-        put_type(f->w, column->type_name);
+        cleave__words_type(f->w, column->type_name);
         cleave__words_add(f->w, column->not_null ? " NOT NULL" : "");
     }
     if (with_keys) {

@@ -199,3 +199,23 @@ void cleave__words_name_part(struct cleave_words *words, const char *name)
 {
     add_part(words, name, strlen(name));
 }
+
+void cleave__words_type(struct cleave_words *w, const char *type)
+{
+    static const char *const serials[][2] = {
+        {"smallserial", "smallint"}, {"serial2", "smallint"}, {"serial", "integer"},
+        {"serial4", "integer"},      {"bigserial", "bigint"}, {"serial8", "bigint"},
+    };
+    for (size_t i = 0; i < sizeof serials / sizeof *serials; i++) {
+        if (strcmp(type, serials[i][0]) == 0)
+            type = serials[i][1];
+    }
+    bool plain = *type != 0;
+    for (const char *c = type; *c; c++)
+        plain = plain && ((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
+                          (*c >= '0' && *c <= '9') || strchr(" _.,()[]", *c));
+    if (plain)
+        cleave__words_add(w, "%s", type);
+    else
+        cleave__words_name(w, type);
+}

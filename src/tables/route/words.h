@@ -31,5 +31,7 @@ void cleave__words_range(struct cleave_words *words, const struct cleave_range *
 /* An identifier, quoted when SQL needs it; "schema.table" in its parts. */
 void cleave__words_name_part(struct cleave_words *words, const char *name); /* dots are letters */
 void cleave__words_name(struct cleave_words *words, const char *name);
+/* The declared type, when it is one that DDL can repeat; serial types lose their sequence. */
+void cleave__words_type(struct cleave_words *words, const char *type);
 
 #endif

@@ -1,0 +1,30 @@
+/* What `cleave tables replay` and `recover` share: which shards there are. */
+#ifndef CLEAVE_CLI_TABLES_REPLAY_H
+#define CLEAVE_CLI_TABLES_REPLAY_H
+
+#include "cli/options.h"
+#include "tables/route/lookup.h"
+
+enum { /* of options that both have */
+       CLEAVE_KEY_LOOKUP = 0x5100,
+       CLEAVE_KEY_SHARDS,
+       CLEAVE_KEY_SHARD,
+       CLEAVE_KEY_COORDINATOR,
+       CLEAVE_KEY_PATIENCE
+};
+
+struct cleave_shard_arguments {
+    const char *pattern; /* with {} for the number; or */
+    const char *urls[CLEAVE_SHARDS_MAX];
+    uint32_t count; /* of `urls` */
+};
+
+/* Takes --shards URL and --shard URL; false: it is another option. */
+bool cleave__shard_parse(struct argp_state *state, struct cleave_shard_arguments *shards, int key,
+                         const char *value);
+/* One URL of each shard of the lookup table, in `arena`. */
+enum cleave_status cleave__shard_urls(const struct cleave_shard_arguments *arguments,
+                                      uint32_t shards, struct cleave_arena *arena,
+                                      const char *const **out, struct cleave_error *error);
+
+#endif

@@ -1,0 +1,113 @@
+/* The inside of src/tables/load. */
+#ifndef CLEAVE_TABLES_LOAD_INSIDE_H
+#define CLEAVE_TABLES_LOAD_INSIDE_H
+
+#include "base/vector.h"
+#include "store/store.h"
+#include "tables/load/load.h"
+#include "tables/route/image.h"
+#include "tables/route/words.h"
+
+struct cleave__load_column {
+    const char *name, *type_name;
+    enum cleave_type type;
+    uint32_t lookup_column;
+    bool not_null, exact;  /* exact: a decimal number, not a float */
+    const char *fallback;  /* DEFAULT, PostgreSQL's; NULL: none */
+    const char *generated; /* GENERATED ALWAYS AS; such a column is not filled */
+};
+
+/* A text per object: a CHECK constraint, or CREATE INDEX. */
+struct cleave__load_extra {
+    const char *name, *text;
+};
+
+struct cleave__load_table {
+    const struct cleave_table *source; /* keys, foreign keys; columns in its order */
+    uint32_t lookup_table;
+    struct cleave__load_column *columns;
+    uint32_t column_count;
+    CLEAVE_VECTOR(struct cleave__load_extra) checks;
+    CLEAVE_VECTOR(struct cleave__load_extra) indexes;
+    uint32_t *filled; /* [filled_count] columns that rows have, in order */
+    uint32_t filled_count;
+    uint32_t *keys; /* [key_count] places in `filled` that routing reads */
+    uint32_t key_count;
+    uint64_t rows, *shard_rows; /* [shards] */
+};
+
+struct cleave__load_target { /* a shard, or (the last one) the reference */
+    const struct cleave_store_ops *ops;
+    struct cleave_store_session *session;
+    const char *shown;
+    bool reference, sqlite, filling, prepared;
+};
+
+struct cleave__load {
+    const struct cleave_lookup *lookup;
+    const struct cleave_load_options *options;
+    struct cleave_arena arena;
+    struct cleave_schema *owned; /* the schema, when it was read for this */
+    const struct cleave_schema *schema;
+    const struct cleave_store_ops *ops; /* of the source; NULL: generated */
+    struct cleave_store_session *session;
+    const char *shown; /* the source, in messages */
+    struct cleave__load_table *tables;
+    uint32_t table_count;
+    struct cleave__load_target *targets;
+    uint32_t target_count;
+    CLEAVE_VECTOR(const char *) remarks;
+    char name[40]; /* of the prepared transactions */
+    uint32_t recovered;
+};
+
+enum cleave_status cleave__load_no_memory(struct cleave_error *error);
+enum cleave_status cleave__load_stopped(const struct cleave__load *load, const char *stage,
+                                        uint64_t done, struct cleave_error *error);
+bool cleave__load_remark(struct cleave__load *load, const char *format, ...) CLEAVE_PRINTF(2, 3);
+
+/* source.c, source_sqlite.c: the source's schema, and what of it a schema does not tell. */
+enum cleave_status cleave__load_source(struct cleave__load *load, struct cleave_error *error);
+enum cleave_status cleave__load_source_sqlite(struct cleave__load *load,
+                                              struct cleave_error *error);
+/* A query's rows on the source, values valid during the call. */
+enum cleave_status cleave__load_query(struct cleave__load *load, const char *query,
+                                      enum cleave_status (*each)(void *context, uint32_t columns,
+                                                                 const char *const *values,
+                                                                 struct cleave_error *error),
+                                      void *context, struct cleave_error *error);
+
+/* tables.c: the source's tables against the lookup table's. */
+enum cleave_status cleave__load_tables(struct cleave__load *load, struct cleave_error *error);
+
+/* targets.c: sessions, what is there already, one distributed transaction. */
+enum cleave_status cleave__load_open(struct cleave__load *load, struct cleave_error *error);
+enum cleave_status cleave__load_batch(struct cleave__load *load, struct cleave__load_target *target,
+                                      const struct cleave_store_statement *statements,
+                                      uint32_t count, enum cleave_batch_end end,
+                                      struct cleave_store_answer *answers,
+                                      struct cleave_arena *arena, struct cleave_error *error);
+enum cleave_status cleave__load_commit(struct cleave__load *load, struct cleave_error *error);
+void cleave__load_undo(struct cleave__load *load);
+
+/* ddl.c: statements, in `arena`. */
+struct cleave__load_script {
+    CLEAVE_VECTOR(struct cleave_store_statement) statements;
+    struct cleave_arena *arena;
+};
+enum cleave_status cleave__load_ddl_before(struct cleave__load *load,
+                                           const struct cleave__load_target *target,
+                                           struct cleave__load_script *script,
+                                           struct cleave_error *error);
+enum cleave_status cleave__load_ddl_after(struct cleave__load *load,
+                                          const struct cleave__load_target *target,
+                                          struct cleave__load_script *script,
+                                          struct cleave_error *error);
+/* Whether rows of both ends of a foreign key are on one shard, always. */
+bool cleave__load_is_local(const struct cleave__load *load, const struct cleave__load_table *table,
+                           const struct cleave_foreign_key *foreign);
+
+/* rows.c: every row to its shards. */
+enum cleave_status cleave__load_rows(struct cleave__load *load, struct cleave_error *error);
+
+#endif

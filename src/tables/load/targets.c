@@ -1,0 +1,317 @@
+/* The databases that rows go to, and the one distributed transaction over them.
+ *
+ * Shard 0 decides: all others are prepared, then shard 0 commits its part together with a row of a
+ * table cleave_loads that names the transaction, then the others are committed, and the table goes.
+ * So whoever finds a part that is still prepared knows: it is committed if shard 0 has that row,
+ * else undone (the last agent of a two-phase commit; Gray and Reuter, 10.4.2). */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tables/load/inside.h"
+
+static const char prefix[] = "cleave-load-";
+
+enum cleave_status cleave__load_batch(struct cleave__load *load, struct cleave__load_target *target,
+                                      const struct cleave_store_statement *statements,
+                                      uint32_t count, enum cleave_batch_end end,
+                                      struct cleave_store_answer *answers,
+                                      struct cleave_arena *arena, struct cleave_error *error)
+{
+    struct cleave_store_batch batch = {statements, count, end, load->name};
+    enum cleave_status status = target->ops->send(target->session, &batch, error);
+    return status ? status : target->ops->receive(target->session, arena, answers, NULL, error);
+}
+
+static enum cleave_status one(struct cleave__load *load, struct cleave__load_target *target,
+                              const char *text, struct cleave_store_answer *answer,
+                              struct cleave_error *error)
+{
+    struct cleave_store_statement statement = {.text = text};
+    return cleave__load_batch(load, target, &statement, 1, CLEAVE_BATCH_COMMIT, answer,
+                              &load->arena, error);
+}
+
+static enum cleave_status open_target(struct cleave__load *load, struct cleave__load_target *target,
+                                      const char *url, struct cleave_error *error)
+{
+    target->ops = cleave__store_of(url);
+    target->sqlite = target->ops == &cleave__sqlite;
+    target->shown = cleave__store_shown(url, &load->arena);
+    return target->shown ? target->ops->open(url, &target->session, error)
+                         : cleave__load_no_memory(error);
+}
+
+/* What tells two databases apart, whatever their URLs are. */
+static enum cleave_status identify(struct cleave__load *load, struct cleave__load_target *target,
+                                   const char *url, char *identity, size_t size,
+                                   struct cleave_error *error)
+{
+    struct cleave_store_answer answer;
+    struct stat file;
+    if (target->sqlite) {
+        const char *path = strncmp(url, "sqlite:", 7) ? url : url + 7;
+        if (stat(path, &file) == 0)
+            snprintf(identity, size, "%llu/%llu", (unsigned long long)file.st_dev,
+                     (unsigned long long)file.st_ino);
+        else
+            snprintf(identity, size, "%s", path);
+        return CLEAVE_OK;
+    }
+    enum cleave_status status =
+        one(load, target,
+            "SELECT current_database() || ' ' || pg_postmaster_start_time() || ' ' || "
+            "current_setting('port') || ' ' || current_setting('server_version')",
+            &answer, error);
+    if (!status)
+        snprintf(identity, size, "%s", answer.values[0]);
+    return status;
+}
+
+static enum cleave_status tell_apart(struct cleave__load *load, struct cleave_error *error)
+{
+    enum { SIZE = 300 };
+    char(*identities)[SIZE] = cleave__arena_array(&load->arena, load->target_count, SIZE);
+    enum cleave_status status = identities ? CLEAVE_OK : cleave__load_no_memory(error);
+    for (uint32_t i = 0; !status && i < load->target_count; i++) {
+        const char *url =
+            load->targets[i].reference ? load->options->reference : load->options->shards[i];
+        status = identify(load, &load->targets[i], url, identities[i], SIZE, error);
+        for (uint32_t j = 0; !status && j < i; j++) {
+            if (strcmp(identities[i], identities[j]) == 0)
+                status = cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
+                                          "%.150s and %.150s are the same database",
+                                          load->targets[j].shown, load->targets[i].shown);
+        }
+    }
+    return status;
+}
+
+/* Whether shard 0 has committed the load of that name. */
+static enum cleave_status is_decided(struct cleave__load *load, const char *name, bool *decided,
+                                     struct cleave_error *error)
+{
+    struct cleave__load_target *first = &load->targets[0];
+    struct cleave_store_answer answer;
+    char text[160];
+    *decided = false;
+    enum cleave_status status = one(
+        load, first,
+        first->sqlite ? "SELECT 1 FROM sqlite_schema WHERE name = 'cleave_loads'"
+                      : "SELECT 1 FROM pg_tables WHERE tablename = 'cleave_loads' AND schemaname = "
+                        "current_schema()",
+        &answer, error);
+    if (status || !answer.rows)
+        return status;
+    snprintf(text, sizeof text, "SELECT 1 FROM cleave_loads WHERE name = '%s'", name);
+    status = one(load, first, text, &answer, error);
+    *decided = !status && answer.rows;
+    return status;
+}
+
+/* Parts of an earlier load that was cut off. */
+static enum cleave_status recover(struct cleave__load *load, struct cleave_error *error)
+{
+    enum cleave_status status = CLEAVE_OK;
+    for (uint32_t i = 1; !status && i < load->target_count; i++) {
+        struct cleave__load_target *target = &load->targets[i];
+        const char *const *names = NULL;
+        uint32_t count = 0;
+        bool decided;
+        status =
+            target->ops->prepared(target->session, prefix, &load->arena, &names, &count, error);
+        for (uint32_t n = 0; !status && n < count; n++) {
+            status = is_decided(load, names[n], &decided, error);
+            if (!status)
+                status = target->ops->send_finish(target->session, names[n], decided, error);
+            if (!status)
+                status = target->ops->receive_finish(target->session, error);
+            load->recovered += !status;
+        }
+    }
+    return status;
+}
+
+/* The tables must not exist, unless they are to be replaced. */
+static enum cleave_status check_free(struct cleave__load *load,
+                                     const struct cleave__load_target *target,
+                                     struct cleave_error *error)
+{
+    const struct cleave_store_table *there;
+    uint32_t count;
+    enum cleave_status status =
+        target->ops->tables(target->session, &load->arena, &there, &count, error);
+    for (uint32_t i = 0; !status && !load->options->replace && i < count; i++) {
+        for (uint32_t t = 0; t < load->table_count; t++) {
+            if (strcmp(there[i].name, load->tables[t].source->name) == 0)
+                return cleave_error_set(error, CLEAVE_BAD_INPUT,
+                                        "%.200s: table %.150s is there already; --replace drops it",
+                                        target->shown, there[i].name);
+        }
+    }
+    return status;
+}
+
+static enum cleave_status create(struct cleave__load *load, struct cleave__load_target *target,
+                                 struct cleave_error *error)
+{
+    struct cleave_arena arena = {0};
+    struct cleave__load_script script = {.arena = &arena};
+    enum cleave_status status = cleave__load_ddl_before(load, target, &script, error);
+    uint32_t count = (uint32_t)script.statements.count;
+    struct cleave_store_answer *answers =
+        status ? NULL : cleave__arena_array(&arena, count, sizeof *answers);
+    if (!status && !answers)
+        status = cleave__load_no_memory(error);
+    if (!status)
+        status = cleave__load_batch(load, target, script.statements.data, count, CLEAVE_BATCH_OPEN,
+                                    answers, &arena, error);
+    CLEAVE_VECTOR_FREE(&script.statements);
+    cleave__arena_free(&arena);
+    return status;
+}
+
+static enum cleave_status remark_foreigns(struct cleave__load *load, struct cleave_error *error)
+{
+    for (uint32_t t = 0; t < load->table_count; t++) {
+        const struct cleave__load_table *table = &load->tables[t];
+        for (uint32_t f = 0; f < table->source->foreign_count; f++) {
+            const struct cleave_foreign_key *foreign = &table->source->foreigns[f];
+            if (cleave__load_is_local(load, table, foreign))
+                continue;
+            if (!cleave__load_remark(
+                    load,
+                    "foreign key of %.100s (%.100s%s) on %.100s: not on the shards; its rows "
+                    "may be on two",
+                    table->source->name, table->source->columns[foreign->columns[0]].name,
+                    foreign->count > 1 ? ", ..." : "",
+                    load->schema->tables[foreign->target_table].name))
+                return cleave__load_no_memory(error);
+        }
+    }
+    return CLEAVE_OK;
+}
+
+enum cleave_status cleave__load_open(struct cleave__load *load, struct cleave_error *error)
+{
+    const struct cleave_load_options *options = load->options;
+    uint32_t count = options->shard_count + (options->reference != NULL);
+    load->targets = cleave__arena_zalloc(&load->arena, count * sizeof *load->targets);
+    if (!load->targets)
+        return cleave__load_no_memory(error);
+    enum cleave_status status = CLEAVE_OK;
+    for (uint32_t i = 0; !status && i < count; i++) {
+        struct cleave__load_target *target = &load->targets[load->target_count++];
+        target->reference = i == options->shard_count;
+        status = open_target(load, target,
+                             target->reference ? options->reference : options->shards[i], error);
+    }
+    if (!status)
+        status = tell_apart(load, error);
+    if (!status)
+        status = recover(load, error);
+    for (uint32_t i = 0; !status && i < count; i++)
+        status = check_free(load, &load->targets[i], error);
+    if (!status)
+        status = remark_foreigns(load, error);
+    for (uint32_t i = 0; !status && i < count; i++)
+        status = create(load, &load->targets[i], error);
+    return status;
+}
+
+/* What the last statements counted is what was sent. */
+static enum cleave_status check_counts(const struct cleave__load *load, uint32_t number,
+                                       const struct cleave_store_answer *counts,
+                                       struct cleave_error *error)
+{
+    const struct cleave__load_target *target = &load->targets[number];
+    for (uint32_t t = 0; t < load->table_count; t++) {
+        const struct cleave__load_table *table = &load->tables[t];
+        uint64_t wanted = target->reference ? table->rows : table->shard_rows[number];
+        uint64_t there = strtoull(counts[t].values[0], NULL, 10);
+        if (there != wanted)
+            return cleave_error_set(error, CLEAVE_CORRUPT,
+                                    "%.150s: table %.100s has %llu rows, but %llu were sent",
+                                    target->shown, table->source->name, (unsigned long long)there,
+                                    (unsigned long long)wanted);
+    }
+    return CLEAVE_OK;
+}
+
+/* Indexes, foreign keys, counts, and the end: shard 0 commits once its counts are right, the others
+ * are prepared first, since they can still be undone. */
+static enum cleave_status end_part(struct cleave__load *load, uint32_t number,
+                                   struct cleave_error *error)
+{
+    struct cleave__load_target *target = &load->targets[number];
+    struct cleave_arena arena = {0};
+    struct cleave__load_script script = {.arena = &arena};
+    struct cleave_store_answer *answers = NULL;
+    char decision[160];
+    struct cleave_store_statement last[2] = {
+        {.text = "CREATE TABLE IF NOT EXISTS cleave_loads (name varchar(100) PRIMARY KEY)"},
+        {.text = decision}};
+    snprintf(decision, sizeof decision, "INSERT INTO cleave_loads VALUES ('%s')", load->name);
+    enum cleave_status status = cleave__load_ddl_after(load, target, &script, error);
+    uint32_t count = (uint32_t)script.statements.count;
+    if (!status && !(answers = cleave__arena_array(&arena, count + 2, sizeof *answers)))
+        status = cleave__load_no_memory(error);
+    if (!status)
+        status = cleave__load_batch(load, target, script.statements.data, count,
+                                    number ? CLEAVE_BATCH_PREPARE : CLEAVE_BATCH_OPEN, answers,
+                                    &arena, error);
+    target->prepared = !status && number;
+    if (!status)
+        status = check_counts(load, number, answers + count - load->table_count, error);
+    if (!status && !number)
+        status = cleave__load_batch(load, target, last, load->target_count > 1 ? 2 : 0,
+                                    CLEAVE_BATCH_COMMIT, answers, &arena, error);
+    CLEAVE_VECTOR_FREE(&script.statements);
+    cleave__arena_free(&arena);
+    return status;
+}
+
+enum cleave_status cleave__load_commit(struct cleave__load *load, struct cleave_error *error)
+{
+    enum cleave_status status = cleave__load_stopped(load, "committing", 0, error);
+    struct cleave_store_answer answer;
+    for (uint32_t i = 1; !status && i < load->target_count; i++)
+        status = end_part(load, i, error);
+    if (!status)
+        status = end_part(load, 0, error);
+    if (status)
+        return status;
+    for (uint32_t i = 1; i < load->target_count; i++) {
+        struct cleave__load_target *target = &load->targets[i];
+        struct cleave_error why;
+        target->prepared = false; /* it is decided: never to be undone */
+        enum cleave_status one_status =
+            target->ops->send_finish(target->session, load->name, true, &why);
+        if (!one_status)
+            one_status = target->ops->receive_finish(target->session, &why);
+        if (one_status && !status)
+            status = cleave_error_set(error, one_status,
+                                      "%.300s; the load is decided: run it again with --replace "
+                                      "once the shard is there",
+                                      why.message);
+    }
+    if (!status && load->target_count > 1)
+        status = one(load, &load->targets[0], "DROP TABLE cleave_loads", &answer, error);
+    for (uint32_t i = 0; !status && i < load->target_count; i++) {
+        if (!load->targets[i].sqlite)
+            (void)one(load, &load->targets[i], "ANALYZE", &answer, NULL);
+    }
+    return status;
+}
+
+void cleave__load_undo(struct cleave__load *load)
+{
+    for (uint32_t i = 0; i < load->target_count; i++) {
+        struct cleave__load_target *target = &load->targets[i];
+        if (!target->session || !target->prepared)
+            continue; /* closing the session undoes the rest */
+        if (!target->ops->send_finish(target->session, load->name, false, NULL))
+            (void)target->ops->receive_finish(target->session, NULL);
+    }
+}
