@@ -171,7 +171,7 @@ static void fill_tables(struct property_source *source, struct model *model)
         struct cleave_table_layout *table = &layout->tables[t];
         table->map = (uint32_t)property_draw(source, layout->map_count);
         table->key_column = table->map;
-        table->replicated = t && property_draw(source, 3) == 0;
+        table->replicated = property_draw(source, 3) == 0;
         if (property_draw(source, 3))
             fill_exceptions(source, model, table);
         table->twice = table->exception_count == 0 && property_draw(source, 2);

@@ -101,6 +101,12 @@ static enum cleave_status is_still(const struct cleave__mix *mix, uint32_t t, bo
     return status;
 }
 
+/* Whether the table must move before those that A does not copy. */
+static bool goes_first(const struct cleave__mix *mix, uint32_t t)
+{
+    return mix->to->shards > mix->from->shards && mix->from->tables[t].replicated;
+}
+
 /* Kinds, and where the pieces of each table begin. */
 static enum cleave_status cut(struct cleave__mix *mix, uint32_t pieces, struct cleave_error *error)
 {
@@ -121,8 +127,11 @@ static enum cleave_status cut(struct cleave__mix *mix, uint32_t pieces, struct c
                                             .count = keyed ? pieces : 1,
                                             .key_column = b->key_column};
         bool shared = false;
-        for (uint32_t u = 0; keyed && u < t && !shared; u++) {
-            shared = mix->table[u].kind == CLEAVE__MIX_KEYED && mix->to->tables[u].map == b->map;
+        for (uint32_t u = 0; u < t && !shared; u++) {
+            shared = keyed ? mix->table[u].kind == CLEAVE__MIX_KEYED &&
+                                 mix->to->tables[u].map == b->map
+                           : goes_first(mix, t) && mix->table[u].kind == CLEAVE__MIX_WHOLE &&
+                                 goes_first(mix, u);
             if (shared)
                 table->first = mix->table[u].first;
         }
@@ -224,7 +233,7 @@ static uint32_t run_of(const struct cleave__mix *mix, uint32_t piece)
     return piece;
 }
 
-/* The table that is a piece as a whole; CLEAVE_ABSENT: it is one by key. */
+/* A table that is a piece as a whole; CLEAVE_ABSENT: it is one by key. */
 static uint32_t whole_table(const struct cleave__mix *mix, uint32_t piece)
 {
     for (uint32_t t = 0; t < mix->tables; t++) {
@@ -234,20 +243,19 @@ static uint32_t whole_table(const struct cleave__mix *mix, uint32_t piece)
     return CLEAVE_ABSENT;
 }
 
-/* Whether it must move before all others. */
-static bool goes_first(const struct cleave__mix *mix, uint32_t piece)
+/* Whether the piece must move before all others. */
+static bool is_first(const struct cleave__mix *mix, uint32_t piece)
 {
     uint32_t t = whole_table(mix, piece);
-    return t != CLEAVE_ABSENT && mix->to->shards > mix->from->shards &&
-           mix->from->tables[t].replicated;
+    return t != CLEAVE_ABSENT && goes_first(mix, t);
 }
 
 bool cleave__mix_ready(const struct cleave__mix *mix, uint32_t piece)
 {
-    if (mix->to->shards <= mix->from->shards || goes_first(mix, piece))
+    if (mix->to->shards <= mix->from->shards || is_first(mix, piece))
         return true;
     for (uint32_t p = 0; p < mix->pieces; p++) {
-        if (goes_first(mix, p) && !cleave__mix_moved(mix, p))
+        if (is_first(mix, p) && !cleave__mix_moved(mix, p))
             return false;
     }
     return true;

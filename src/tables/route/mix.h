@@ -17,7 +17,7 @@
  * must be of the same schema. It has as many shards as the larger of them.
  *
  * A table that is copied everywhere is read on whichever shard takes part. So when B has more shards
- * than A, tables that A copies move before all others (cleave__mix_ready, and what _check holds); and
+ * than A, tables that A copies are one piece, which moves first (cleave__mix_ready; _check); and
  * when it has fewer, tables that B copies have copies on all of A's shards until everything has
  * moved. Those on shards that B does not have are then no longer read, and are the mover's to remove.
  *
