@@ -31,7 +31,8 @@
     X(UNSUPPORTED, 8, "unsupported", "well formed, but not handled")                               \
     X(CORRUPT, 9, "corrupt", "a file fails its checksum or its own rules")                         \
     X(NOT_FOUND, 10, "not found", "no such thing")                                                 \
-    X(END, 11, "end", "nothing is left to read")
+    X(END, 11, "end", "nothing is left to read")                                                   \
+    X(CONFLICT, 12, "conflict", "somebody else changed it first")
 
 enum cleave_status {
 #define X(name, code, text, meaning) CLEAVE_##name = code,

@@ -51,10 +51,14 @@ int cleave__command_graph_stats(int argc, char **argv);
 int cleave__command_graph_generate(int argc, char **argv);
 int cleave__command_graph_reads(int argc, char **argv);
 int cleave__command_graph_run(int argc, char **argv);
+int cleave__command_graph_serve(int argc, char **argv);
 int cleave__command_stream_compare(int argc, char **argv);
 int cleave__command_stream_generate(int argc, char **argv);
 int cleave__command_stream_match(int argc, char **argv);
 int cleave__command_stream_run(int argc, char **argv);
+int cleave__command_stream_serve(int argc, char **argv);
+int cleave__command_stream_publish(int argc, char **argv);
+int cleave__command_stream_subscribe(int argc, char **argv);
 
 /* Finds and runs the command that `argv` names, help and version included. The exit status. */
 int cleave__command_dispatch(int argc, char **argv, const struct cleave_command *commands);

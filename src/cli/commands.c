@@ -32,6 +32,7 @@ static const struct cleave_command graph[] = {
     {"generate", "a made-up graph as an edge list", cleave__command_graph_generate, NULL},
     {"reads", "the reads of a workload, for a cache", cleave__command_graph_reads, NULL},
     {"run", "shards at work: latency, queues, caches", cleave__command_graph_run, NULL},
+    {"serve", "one process of a graph behind NATS", cleave__command_graph_serve, NULL},
     {0},
 };
 
@@ -41,6 +42,10 @@ static const struct cleave_command stream[] = {
     {"generate", "made-up objects or queries as a file", cleave__command_stream_generate, NULL},
     {"run", "routers and evaluators at work on a stream", cleave__command_stream_run, NULL},
     {"match", "objects against standing queries, in a pipe", cleave__command_stream_match, NULL},
+    {"serve", "a router, an evaluator or the balancer, on NATS", cleave__command_stream_serve,
+     NULL},
+    {"publish", "queries and objects into a world on NATS", cleave__command_stream_publish, NULL},
+    {"subscribe", "what a world on NATS finds", cleave__command_stream_subscribe, NULL},
     {0},
 };
 

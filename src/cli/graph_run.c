@@ -79,7 +79,7 @@ static void figures(const struct cleave__served *r, uint32_t shards, double *out
     out[CLEAVE_RUN_REQUESTS] = per(r->requests, r->queries);
     out[CLEAVE_RUN_REMOTE] = per(r->remote_requests, r->queries);
     out[CLEAVE_RUN_READS] = per(r->reads, r->queries);
-    out[CLEAVE_RUN_BYTES] = per(r->bytes, r->queries);
+    out[CLEAVE_RUN_BYTES] = r->bytes ? per(r->bytes, r->queries) : (double)NAN;
     out[CLEAVE_RUN_WAITING] = (double)r->waiting_p99_ns * 1e-6;
     out[CLEAVE_RUN_BUSIEST] = r->busiest;
     out[CLEAVE_RUN_IMBALANCE] = per(r->reads_most * shards, r->shard_reads) - 1;
@@ -143,8 +143,12 @@ static void lay_out(struct cleave_graph_run *o)
         figure[c].title = NULL;
     if (!a->fault_count)
         figure[CLEAVE_RUN_CRASHES].title = figure[CLEAVE_RUN_REPEATED].title = NULL;
-    if (a->threaded)
+    if (a->threaded || a->nats.told)
         figure[CLEAVE_RUN_BUSIEST].title = NULL;
+    if (a->nats.told) /* only they know */
+        figure[CLEAVE_RUN_PLACEMENT].title = figure[CLEAVE_RUN_SHARDS].title =
+            figure[CLEAVE_RUN_QUEUE].title = figure[CLEAVE_RUN_IMBALANCE].title =
+                figure[CLEAVE_RUN_BYTES].title = NULL;
     cleave__report_init(&o->report, o->columns, o->swept_count + CLEAVE_RUN_COLUMNS);
 }
 
@@ -226,6 +230,32 @@ static bool add_row(struct cleave_graph_run *o, const char *placement, const cha
     return !o->a->plot || add_point(o, placement, executor, value[o->a->y]);
 }
 
+/* By processes that are elsewhere: this one is a client, with all that clients have under way. */
+static enum cleave_status serve_far(struct cleave_graph_run *o, const struct cleave__graph *graph,
+                                    struct cleave__serving *serving, struct cleave__served *out,
+                                    struct cleave_error *error)
+{
+    struct cleave_graph_far far;
+    uint64_t under_way = (uint64_t)serving->clients * serving->outstanding;
+    enum cleave_status status =
+        cleave__graph_far_open(&far, &o->a->nats, graph, NULL, NULL, NULL, error);
+    if (status)
+        return status;
+    cleave__agreement_apply(&far.agreement, serving);
+    status = cleave__graph_far_sit(&far, error);
+    serving->transport = &cleave__nats;
+    serving->nats = far.nats;
+    serving->part = CLEAVE__PART_CLIENT;
+    serving->seat = far.seat;
+    serving->outstanding = (uint32_t)(under_way < serving->sources ? under_way : serving->sources);
+    serving->finals = 0;
+    serving->patience_ns = CLEAVE_SEAT_KEPT_S * UINT64_C(1000000000) * 9 / 10;
+    if (!status)
+        status = cleave__graph_serve(graph, serving, out, error);
+    cleave__graph_far_close(&far);
+    return status;
+}
+
 /* One placement, all executors, and the options of the run, swept. */
 static enum cleave_status run_owner(struct cleave_graph_run *o, const struct cleave__graph *graph,
                                     const struct cleave__graph_plan *plan, const char *placement,
@@ -242,7 +272,8 @@ static enum cleave_status run_owner(struct cleave_graph_run *o, const struct cle
             status = cleave__graph_run_serving(a, plan, plan->executors[e]->name, owner, source,
                                                &serving, error);
             if (!status)
-                status = cleave__graph_serve(graph, &serving, &served, error);
+                status = a->nats.told ? serve_far(o, graph, &serving, &served, error)
+                                      : cleave__graph_serve(graph, &serving, &served, error);
             if (!status && !add_row(o, placement, plan->executors[e]->name, &served))
                 status = cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for the table");
         }
@@ -300,7 +331,10 @@ static enum cleave_status print(struct cleave_graph_run *o, struct cleave_error 
                                          : cleave__json_text(a->edges, strlen(a->edges)));
         json_object_set_new(root, "seed",
                             cleave__json_unsigned(a->axis[CLEAVE_AXIS_SEED].value[0].whole));
-        json_object_set_new(root, "transport", json_string(o->a->threaded ? "threads" : "sim"));
+        json_object_set_new(root, "transport",
+                            json_string(o->a->nats.told  ? "nats"
+                                        : o->a->threaded ? "threads"
+                                                         : "sim"));
         json_object_set_new(root, "rows", cleave__report_json(&o->report));
         json_object_set_new(root, "answers", json_integer((json_int_t)o->answers));
         json_object_set_new(root, "verified", json_boolean(o->verified));

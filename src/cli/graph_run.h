@@ -2,7 +2,7 @@
 #ifndef CLEAVE_CLI_GRAPH_RUN_H
 #define CLEAVE_CLI_GRAPH_RUN_H
 
-#include "cli/graph.h"
+#include "cli/graph_far.h"
 #include "cli/observe.h"
 #include "graph/serve/serve.h"
 #include "report/plot.h"
@@ -25,7 +25,8 @@ enum cleave_graph_run_axis {
 struct cleave_graph_run_arguments {
     struct cleave_graph_arguments graph;
     struct cleave_observe_arguments observe;
-    struct cleave_metrics *metrics; /* while it runs; may be NULL */
+    struct cleave_nats_arguments nats; /* told: processes serve the graph, clients are here */
+    struct cleave_metrics *metrics;    /* while it runs; may be NULL */
     struct cleave_sweep axis[CLEAVE_RUN_AXES];
     bool threaded, cached, source_past_cache, has_hot;
     uint32_t workers, mailbox_most, warm;

@@ -173,6 +173,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
             state->child_inputs[i] = &a->graph;
         state->child_inputs[5] = &a->graph.common;
         state->child_inputs[6] = &a->observe;
+        state->child_inputs[7] = &a->nats;
         return 0;
     case KEY_TRANSPORT:
         a->threaded = cleave__option_choice(state, "--transport", value, transports) == 1;
@@ -243,6 +244,12 @@ static error_t parse(int key, char *value, struct argp_state *state)
                 a->changing = a->changing || a->axis[i].value[v].whole;
         }
         a->changing = a->changing || a->split || a->fault_count;
+        if (a->nats.told && (a->changing || a->cached || a->threaded))
+            argp_error(state,
+                       "--nats, --name: clients alone are here; nothing changes, fails or is "
+                       "cached, and there is no --transport to choose");
+        if (a->nats.told && a->graph.placement_count)
+            argp_error(state, "--placements: the processes that serve the graph have placed it");
         if (!a->graph.placement_count)
             a->graph.placements[a->graph.placement_count++] = "hash";
         return 0;
@@ -254,10 +261,15 @@ static error_t parse(int key, char *value, struct argp_state *state)
 void cleave__graph_run_parse(int argc, char **argv, struct cleave_graph_run_arguments *a)
 {
     struct argp_child children[] = {
-        {&cleave__graph_source_argp, 0, NULL, 0},  {&cleave__graph_query_argp, 0, NULL, 0},
-        {&cleave__graph_place_argp, 0, NULL, 0},   {&cleave__graph_executor_argp, 0, NULL, 0},
-        {&cleave__graph_queries_argp, 0, NULL, 0}, {&cleave__options_argp, 0, "Common:", 9},
-        {&cleave__observe_argp, 0, NULL, 0},       {0}};
+        {&cleave__graph_source_argp, 0, NULL, 0},
+        {&cleave__graph_query_argp, 0, NULL, 0},
+        {&cleave__graph_place_argp, 0, NULL, 0},
+        {&cleave__graph_executor_argp, 0, NULL, 0},
+        {&cleave__graph_queries_argp, 0, NULL, 0},
+        {&cleave__options_argp, 0, "Common:", 9},
+        {&cleave__observe_argp, 0, NULL, 0},
+        {&cleave__nats_argp, 0, "A graph that processes serve (cleave graph serve):", 8},
+        {0}};
     const struct argp argp = {
         options,
         parse,
@@ -288,6 +300,7 @@ void cleave__graph_run_parse(int argc, char **argv, struct cleave_graph_run_argu
         .miss = {.kind = CLEAVE_CONSTANT, .low_ns = 20 * US}};
     cleave__graph_defaults(&a->graph);
     memcpy(a->axis, defaults, sizeof defaults);
+    cleave__nats_arguments_default(&a->nats);
     cleave__options_parse(&argp, argc, argv, a);
     cleave__graph_settle(&a->graph);
 }
@@ -298,6 +311,7 @@ void cleave__graph_run_release(struct cleave_graph_run_arguments *a)
     cleave__distribution_free(&a->service);
     cleave__distribution_free(&a->hit);
     cleave__distribution_free(&a->miss);
+    cleave__nats_arguments_free(&a->nats);
 }
 
 enum cleave_status cleave__graph_run_sources(const struct cleave_graph_run_arguments *a,
@@ -332,13 +346,6 @@ enum cleave_status cleave__graph_run_sources(const struct cleave_graph_run_argum
     return status;
 }
 
-static enum cleave__serving_executor executor_of(const char *name)
-{
-    return !strcmp(name, "direct")    ? CLEAVE__SERVE_DIRECT
-           : !strcmp(name, "batched") ? CLEAVE__SERVE_BATCHED
-                                      : CLEAVE__SERVE_EARLY;
-}
-
 enum cleave_status cleave__graph_run_serving(struct cleave_graph_run_arguments *a,
                                              const struct cleave__graph_plan *plan,
                                              const char *executor, const uint32_t *owner,
@@ -359,7 +366,7 @@ enum cleave_status cleave__graph_run_serving(struct cleave_graph_run_arguments *
         .outstanding = (uint32_t)now[CLEAVE_RUN_AXIS_OUTSTANDING].whole,
         .mailbox_most = a->mailbox_most,
         .owner = owner,
-        .executor = executor_of(executor),
+        .executor = cleave__serving_executor_of(executor),
         .query = plan->query,
         .source = source,
         .sources = plan->queries,

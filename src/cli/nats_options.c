@@ -49,6 +49,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
     switch (key) {
     case KEY_NATS:
         read_urls(state, a, value);
+        a->told = true;
         return 0;
     case KEY_CREDENTIALS:
         a->credentials = value;
@@ -57,6 +58,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
         if (!is_name(value))
             argp_error(state, "--name: letters, digits, - and _, at most 60, not '%.60s'", value);
         a->name = value;
+        a->told = true;
         return 0;
     case KEY_REPLICAS:
         a->replicas = (uint32_t)cleave__option_integer(state, "--replicas", value, 1, 5);

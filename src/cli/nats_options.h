@@ -13,6 +13,7 @@ struct cleave_nats_arguments {
     const char *urls[CLEAVE_NATS_URLS_MAX];
     uint32_t url_count;
     const char *credentials, *name;
+    bool told; /* --nats or --name was given */
     uint32_t replicas;
 };
 

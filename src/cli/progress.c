@@ -29,6 +29,13 @@ void cleave__interrupt_catch(void)
         sigaction(SIGINT, &action, NULL);
 }
 
+void cleave__terminate_catch(void)
+{
+    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGTERM, &action, NULL);
+}
+
 static void end_at_once(int signal_number)
 {
     static const char line[] = "cleave: stopped\n";

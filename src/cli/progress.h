@@ -16,6 +16,8 @@ struct cleave_terminal {
 
 /* Catches Ctrl-C from now on: the first sets `progress.stop`, a second one kills. */
 void cleave__interrupt_catch(void);
+/* For what serves: SIGTERM from now on does as Ctrl-C. */
+void cleave__terminate_catch(void);
 /* Until it is caught again, Ctrl-C ends the process at once, with a line that says so: for
  * reading, which may wait for input and has nothing to tidy. */
 void cleave__interrupt_release(void);

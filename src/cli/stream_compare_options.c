@@ -82,7 +82,7 @@ static void settle(struct argp_state *state, struct cleave_stream_compare_argume
                                      .high = part->x_high};
         cleave__sweep_parse(state, &a->x, a->sweep);
     }
-    if (a->play.fault_count)
+    if (a->play.fault_count || a->play.router_faults || a->play.balancer_crashes)
         argp_error(state, "--faults: are not compared; see cleave stream run");
 }
 

@@ -32,6 +32,8 @@ enum {
     KEY_STORE_QUERY,
     KEY_MESSAGE,
     KEY_FAULTS,
+    KEY_ROUTER_FAULTS,
+    KEY_BALANCER_CRASHES,
     KEY_FAULT_WITHIN,
     KEY_RETRY
 };
@@ -78,6 +80,8 @@ static const struct argp_option options[] = {
     {"store-query", KEY_STORE_QUERY, "TIME", 0, "and for storing one (650ns)", 5},
     {"message", KEY_MESSAGE, "TIME", 0, "Anybody's for a message, within a machine (65ns)", 5},
     {"faults", KEY_FAULTS, "N", 0, "Crashes, cuts, losses, slowness of evaluators (0)", 5},
+    {"router-faults", KEY_ROUTER_FAULTS, "N", 0, "The same of routers (0)", 5},
+    {"balancer-crashes", KEY_BALANCER_CRASHES, "N", 0, "and crashes of the balancer (0)", 5},
     {"fault-within", KEY_FAULT_WITHIN, "TIME", 0, "They begin within this time (100ms)", 5},
     {"retry", KEY_RETRY, "TIME", 0, "With faults: asked again without an answer by then (20ms)", 5},
     {0}};
@@ -137,6 +141,11 @@ static error_t parse_times(int key, char *value, struct argp_state *state,
         return 0;
     }
     return ARGP_ERR_UNKNOWN;
+}
+
+static uint64_t all_faults(const struct cleave_stream_play_arguments *a)
+{
+    return (uint64_t)a->fault_count + a->router_faults + a->balancer_crashes;
 }
 
 static error_t parse(int key, char *value, struct argp_state *state)
@@ -222,6 +231,13 @@ static error_t parse(int key, char *value, struct argp_state *state)
     case KEY_FAULTS:
         a->fault_count = read_count(state, "--faults", value, 0, CLEAVE_STREAM_FAULTS_MAX);
         return 0;
+    case KEY_ROUTER_FAULTS:
+        a->router_faults = read_count(state, "--router-faults", value, 0, CLEAVE_STREAM_FAULTS_MAX);
+        return 0;
+    case KEY_BALANCER_CRASHES:
+        a->balancer_crashes =
+            read_count(state, "--balancer-crashes", value, 0, CLEAVE_STREAM_FAULTS_MAX);
+        return 0;
     case ARGP_KEY_END:
         if (a->play.spare == UINT32_MAX)
             a->play.spare = s->balance == CLEAVE__BALANCE_STATIC || s->evaluators == 1 ? 0 : 1;
@@ -230,11 +246,14 @@ static error_t parse(int key, char *value, struct argp_state *state)
         if (s->balance != CLEAVE__BALANCE_STATIC && !s->balance_every_ns)
             argp_error(state, "--balance-every: more than no time");
         if (s->routing != CLEAVE__ROUTING_AGRID &&
-            (s->balance != CLEAVE__BALANCE_STATIC || a->fault_count || s->track))
+            (s->balance != CLEAVE__BALANCE_STATIC || all_faults(a) || s->track))
             argp_error(state, "--routing: only agrid is balanced, tracked, and outlives faults");
-        if (a->fault_count && s->transport != &cleave__sim)
+        if (all_faults(a) && s->transport != &cleave__sim)
             argp_error(state, "--faults: on sim only");
-        if (a->fault_count && !a->retry_ns)
+        if (all_faults(a) > CLEAVE_STREAM_FAULTS_MAX)
+            argp_error(state, "--faults, --router-faults, --balancer-crashes: at most %d in all",
+                       CLEAVE_STREAM_FAULTS_MAX);
+        if (all_faults(a) && !a->retry_ns)
             argp_error(state, "--retry: with faults, more than no time");
         return 0;
     default:
@@ -278,12 +297,23 @@ void cleave__stream_play_settle(struct cleave_stream_play_arguments *a, uint64_t
     struct cleave__streaming *s = &a->play.streaming;
     s->seed = seed;
     s->progress = progress;
-    if (!a->fault_count)
+    if (!all_faults(a))
         return;
+    struct cleave_fault *faults = a->faults;
     cleave__faults_draw(seed, (1u << CLEAVE_FAULT_KINDS) - 1, a->fault_within_ns, s->evaluators,
-                        a->faults, a->fault_count);
+                        faults, a->fault_count);
+    faults += a->fault_count;
+    cleave__faults_draw(seed + 1, (1u << CLEAVE_FAULT_KINDS) - 1, a->fault_within_ns, s->routers,
+                        faults, a->router_faults);
+    for (uint32_t i = 0; i < a->router_faults; i++)
+        faults[i].first_node += s->evaluators;
+    faults += a->router_faults;
+    cleave__faults_draw(seed + 2, 1u << CLEAVE_FAULT_CRASH, a->fault_within_ns, 1, faults,
+                        a->balancer_crashes);
+    for (uint32_t i = 0; i < a->balancer_crashes; i++)
+        faults[i].actor = cleave__stream_actor(s, CLEAVE__ROLE_BALANCER, 0);
     s->faults = a->faults;
-    s->fault_count = a->fault_count;
+    s->fault_count = (size_t)all_faults(a);
     s->retry_ns = a->retry_ns;
 }
 

@@ -12,7 +12,7 @@ struct cleave_stream_play_arguments {
     struct cleave__stream_play play; /* all but the workload */
     uint64_t objects, queries;       /* to make up */
     bool generate;                   /* --generate was given */
-    uint32_t fault_count;
+    uint32_t fault_count, router_faults, balancer_crashes;
     uint64_t fault_within_ns, retry_ns;
     struct cleave_fault faults[CLEAVE_STREAM_FAULTS_MAX];
 };

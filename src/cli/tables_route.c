@@ -209,9 +209,11 @@ int cleave__command_tables_explain(int argc, char **argv)
 
 static const struct argp_option export_options[] = {
     {"to", 't', "FORM", 0, "json, citus or fdw (json)", 0},
-    {"host", 'H', "NAME", 0, "fdw: host of a shard, {} is its number (shard-{})", 0},
+    {"host", 'H', "NAME", 0,
+     "fdw: host of a shard, {} is its number; or a list with commas, one a shard (shard-{})", 0},
     {"port", 'P', "PORT", 0, "fdw: port of a shard, {} likewise (5432)", 0},
     {"dbname", 'd', "NAME", 0, "fdw: database of a shard, {} likewise (postgres)", 0},
+    {"user", 'U', "NAME", 0, "fdw: whom to log in to a shard as (as whom the server runs)", 0},
     {0}};
 
 static error_t parse_export(int key, char *value, struct argp_state *state)
@@ -221,10 +223,11 @@ static error_t parse_export(int key, char *value, struct argp_state *state)
         a->to = cleave__option_choice(state, "--to", value, targets);
         return 0;
     }
-    if (key == 'H' || key == 'P' || key == 'd') {
+    if (key == 'H' || key == 'P' || key == 'd' || key == 'U') {
         const char **target = key == 'H'   ? &a->nodes.host
                               : key == 'P' ? &a->nodes.port
-                                           : &a->nodes.database;
+                              : key == 'd' ? &a->nodes.database
+                                           : &a->nodes.user;
         *target = value;
         return 0;
     }

@@ -118,23 +118,23 @@ static void report(const struct cleave_cluster *cluster, const char *stage, uint
 static enum cleave_status start_all(struct cleave_cluster *cluster, uint32_t postgres,
                                     struct cleave_error *error)
 {
-    enum cleave_status status = cleave__folder_save(cluster, error);
+    enum cleave_status status = cleave__cluster_folder_save(cluster, error);
     report(cluster, "making the servers", 0);
     if (!status && postgres)
-        status = cleave__postgres_find(cluster, error);
+        status = cleave__cluster_postgres_find(cluster, error);
     if (!status && postgres)
-        status = cleave__postgres_make(cluster, error);
+        status = cleave__cluster_postgres_make(cluster, error);
     if (!status && postgres < cluster->count)
-        status = cleave__nats_make(cluster, error);
+        status = cleave__cluster_nats_make(cluster, error);
     for (uint32_t i = 0; !status && i < cluster->count; i++) {
         report(cluster, "starting the servers", i);
-        status = i < postgres ? cleave__postgres_start(cluster, i, error)
-                              : cleave__nats_start(cluster, i, error);
+        status = i < postgres ? cleave__cluster_postgres_start(cluster, i, error)
+                              : cleave__cluster_nats_start(cluster, i, error);
         if (!status)
-            status = cleave__folder_save(cluster, error);
+            status = cleave__cluster_folder_save(cluster, error);
     }
     for (uint32_t i = postgres; !status && i < cluster->count; i++)
-        status = cleave__nats_wait_for(cluster, i, error);
+        status = cleave__cluster_nats_wait_for(cluster, i, error);
     return status;
 }
 
@@ -162,8 +162,8 @@ enum cleave_status cleave__cluster_up(const struct cleave_cluster_options *optio
     cluster->progress = NULL;
     if (status) {
         for (uint32_t i = 0; i < cluster->count; i++)
-            (void)cleave__process_end(cluster, cluster->servers[i].name, SIGKILL, NULL);
-        (void)cleave__folder_remove(path, made, NULL);
+            (void)cleave__cluster_process_end(cluster, cluster->servers[i].name, SIGKILL, NULL);
+        (void)cleave__cluster_folder_remove(path, made, NULL);
         cleave__cluster_free(cluster);
         return status;
     }
@@ -187,7 +187,7 @@ enum cleave_status cleave__cluster_open(const char *folder, struct cleave_cluste
                                   folder);
     if (!status) {
         snprintf(cluster->folder, sizeof cluster->folder, "%s", whole);
-        status = cleave__folder_read(cluster, error);
+        status = cleave__cluster_folder_read(cluster, error);
     }
     free(whole);
     if (status) {
@@ -196,7 +196,7 @@ enum cleave_status cleave__cluster_open(const char *folder, struct cleave_cluste
     }
     for (uint32_t i = 0; i < cluster->count; i++) {
         struct cleave__cluster_server *server = &cluster->servers[i];
-        server->shown.runs = cleave__process_is(cluster, server->name, server->shown.pid);
+        server->shown.runs = cleave__cluster_process_is(cluster, server->name, server->shown.pid);
     }
     *out = cluster;
     return CLEAVE_OK;
@@ -218,7 +218,7 @@ enum cleave_status cleave__cluster_kill(struct cleave_cluster *cluster, uint32_t
 {
     struct cleave__cluster_server *server = &cluster->servers[index];
     server->shown.runs = false;
-    return cleave__process_end(cluster, server->name, SIGKILL, error);
+    return cleave__cluster_process_end(cluster, server->name, SIGKILL, error);
 }
 
 enum cleave_status cleave__cluster_start(struct cleave_cluster *cluster, uint32_t index,
@@ -226,17 +226,17 @@ enum cleave_status cleave__cluster_start(struct cleave_cluster *cluster, uint32_
 {
     struct cleave__cluster_server *server = &cluster->servers[index];
     enum cleave_status status = CLEAVE_OK;
-    if (cleave__process_signal(cluster, server->name, 0))
+    if (cleave__cluster_process_signal(cluster, server->name, 0))
         return cleave_error_set(error, CLEAVE_BAD_ARGUMENT, "%.300s/%s: it runs already",
                                 cluster->folder, server->name);
     if (server->shown.kind == CLEAVE_CLUSTER_POSTGRES) {
-        status = cleave__postgres_start(cluster, index, error);
+        status = cleave__cluster_postgres_start(cluster, index, error);
     } else {
-        status = cleave__nats_start(cluster, index, error);
+        status = cleave__cluster_nats_start(cluster, index, error);
         if (!status)
-            status = cleave__nats_wait_for(cluster, index, error);
+            status = cleave__cluster_nats_wait_for(cluster, index, error);
     }
-    return status ? status : cleave__folder_save(cluster, error);
+    return status ? status : cleave__cluster_folder_save(cluster, error);
 }
 
 enum cleave_status cleave__cluster_down(struct cleave_cluster *cluster, struct cleave_error *error)
@@ -245,14 +245,14 @@ enum cleave_status cleave__cluster_down(struct cleave_cluster *cluster, struct c
     /* All at once are asked to end, then each is waited for. SIGQUIT: PostgreSQL ends without a
      * checkpoint. */
     for (uint32_t i = 0; i < cluster->count; i++)
-        (void)cleave__process_signal(
+        (void)cleave__cluster_process_signal(
             cluster, cluster->servers[i].name,
             cluster->servers[i].shown.kind == CLEAVE_CLUSTER_POSTGRES ? SIGQUIT : SIGTERM);
     for (uint32_t i = 0; !status && i < cluster->count; i++) {
-        status = cleave__process_end(cluster, cluster->servers[i].name, 0, error);
+        status = cleave__cluster_process_end(cluster, cluster->servers[i].name, 0, error);
         cluster->servers[i].shown.runs = status != CLEAVE_OK;
     }
-    return status ? status : cleave__folder_remove(cluster->folder, true, error);
+    return status ? status : cleave__cluster_folder_remove(cluster->folder, true, error);
 }
 
 void cleave__cluster_free(struct cleave_cluster *cluster)

@@ -37,8 +37,8 @@ static bool give_away(const struct cleave_cluster *cluster, const char *path)
     return entry && chown(path, entry->pw_uid, entry->pw_gid) == 0;
 }
 
-enum cleave_status cleave__folder_make(const struct cleave_cluster *cluster, const char *name,
-                                       struct cleave_error *error)
+enum cleave_status cleave__cluster_folder_make(const struct cleave_cluster *cluster,
+                                               const char *name, struct cleave_error *error)
 {
     char path[CLEAVE__PATH_SIZE];
     cleave__cluster_path(cluster, name, NULL, path);
@@ -47,9 +47,10 @@ enum cleave_status cleave__folder_make(const struct cleave_cluster *cluster, con
     return CLEAVE_OK;
 }
 
-enum cleave_status cleave__folder_write(const struct cleave_cluster *cluster, const char *name,
-                                        const char *file, bool for_servers, const char *text,
-                                        struct cleave_error *error)
+enum cleave_status cleave__cluster_folder_write(const struct cleave_cluster *cluster,
+                                                const char *name, const char *file,
+                                                bool for_servers, const char *text,
+                                                struct cleave_error *error)
 {
     char path[CLEAVE__PATH_SIZE];
     struct cleave__output output;
@@ -81,15 +82,16 @@ static int remove_within(const char *path, const struct stat *status, int kind, 
     return walk->level ? remove_one(path, status, kind, walk) : 0;
 }
 
-enum cleave_status cleave__folder_remove(const char *path, bool itself, struct cleave_error *error)
+enum cleave_status cleave__cluster_folder_remove(const char *path, bool itself,
+                                                 struct cleave_error *error)
 {
     if (nftw(path, itself ? remove_one : remove_within, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT))
         return refused(path, "remove it", error);
     return CLEAVE_OK;
 }
 
-enum cleave_status cleave__folder_save(const struct cleave_cluster *cluster,
-                                       struct cleave_error *error)
+enum cleave_status cleave__cluster_folder_save(const struct cleave_cluster *cluster,
+                                               struct cleave_error *error)
 {
     json_t *list = json_array();
     for (uint32_t i = 0; i < cluster->count; i++) {
@@ -109,7 +111,7 @@ enum cleave_status cleave__folder_save(const struct cleave_cluster *cluster,
                   "nkey", cluster->nats_nkey, "tls", cluster->nats_tls, "servers", list);
     char *text = root ? json_dumps(root, JSON_INDENT(2)) : NULL;
     enum cleave_status status =
-        text ? cleave__folder_write(cluster, "cluster.json", NULL, false, text, error)
+        text ? cleave__cluster_folder_write(cluster, "cluster.json", NULL, false, text, error)
              : cleave_error_set(error, CLEAVE_NO_MEMORY, "%.300s: out of memory", cluster->folder);
     free(text);
     json_decref(root);
@@ -162,7 +164,8 @@ static bool read_root(struct cleave_cluster *cluster, json_t *root)
     return right;
 }
 
-enum cleave_status cleave__folder_read(struct cleave_cluster *cluster, struct cleave_error *error)
+enum cleave_status cleave__cluster_folder_read(struct cleave_cluster *cluster,
+                                               struct cleave_error *error)
 {
     char path[CLEAVE__PATH_SIZE];
     json_error_t why;

@@ -85,7 +85,7 @@ static enum cleave_status write_config(const struct cleave_cluster *cluster,
     snprintf(server->shown.url, sizeof server->shown.url, "%s://127.0.0.1:%u",
              cluster->nats_tls ? "tls" : "nats", server->shown.port);
     enum cleave_status status =
-        cleave__folder_write(cluster, server->name, "nats.conf", true, text, error);
+        cleave__cluster_folder_write(cluster, server->name, "nats.conf", true, text, error);
     free(text);
     return status;
 }
@@ -105,51 +105,53 @@ static enum cleave_status write_credentials(const struct cleave_cluster *cluster
     if (cluster->nats_tls)
         used +=
             (size_t)snprintf(text + used, sizeof text - used, "ca %s/ca.pem\n", cluster->folder);
-    return used ? cleave__folder_write(cluster, "nats.creds", NULL, false, text, error) : CLEAVE_OK;
+    return used ? cleave__cluster_folder_write(cluster, "nats.creds", NULL, false, text, error)
+                : CLEAVE_OK;
 }
 
 static enum cleave_status write_certificates(const struct cleave_cluster *cluster,
                                              struct cleave_error *error)
 {
     char *certificate, *key;
-    enum cleave_status status = cleave__secret_certificate(&certificate, &key, error);
+    enum cleave_status status = cleave__cluster_secret_certificate(&certificate, &key, error);
     if (status)
         return status;
-    status = cleave__folder_write(cluster, "ca.pem", NULL, false, certificate, error);
+    status = cleave__cluster_folder_write(cluster, "ca.pem", NULL, false, certificate, error);
     for (uint32_t i = 0; !status && i < cluster->count; i++) {
         const char *name = cluster->servers[i].name;
         if (!is_nats(&cluster->servers[i]))
             continue;
-        status = cleave__folder_write(cluster, name, "cert.pem", true, certificate, error);
+        status = cleave__cluster_folder_write(cluster, name, "cert.pem", true, certificate, error);
         if (!status)
-            status = cleave__folder_write(cluster, name, "key.pem", true, key, error);
+            status = cleave__cluster_folder_write(cluster, name, "key.pem", true, key, error);
     }
     free(certificate);
     free(key);
     return status;
 }
 
-enum cleave_status cleave__nats_make(struct cleave_cluster *cluster, struct cleave_error *error)
+enum cleave_status cleave__cluster_nats_make(struct cleave_cluster *cluster,
+                                             struct cleave_error *error)
 {
     struct secrets secrets = {0};
     if (!program())
         return cleave_error_set(error, CLEAVE_NOT_FOUND,
                                 "no NATS server is installed here: install nats-server");
-    enum cleave_status status = cleave__secret_password(secrets.password, error);
+    enum cleave_status status = cleave__cluster_secret_password(secrets.password, error);
     if (!status)
-        status = cleave__secret_password(secrets.routes, error);
+        status = cleave__cluster_secret_password(secrets.routes, error);
     if (!status && cluster->nats_nkey)
-        status = cleave__secret_nkey(secrets.seed, secrets.public_key, error);
+        status = cleave__cluster_secret_nkey(secrets.seed, secrets.public_key, error);
     for (uint32_t i = 0; !status && i < cluster->count; i++) {
         struct cleave__cluster_server *server = &cluster->servers[i];
         if (!is_nats(server))
             continue;
-        server->shown.port = cleave__process_port();
-        server->routes = cleave__process_port();
-        server->monitoring = cleave__process_port();
+        server->shown.port = cleave__cluster_process_port();
+        server->routes = cleave__cluster_process_port();
+        server->monitoring = cleave__cluster_process_port();
         if (!server->shown.port || !server->routes || !server->monitoring)
             return cleave_error_set(error, CLEAVE_IO, "no port is free on 127.0.0.1");
-        status = cleave__folder_make(cluster, server->name, error);
+        status = cleave__cluster_folder_make(cluster, server->name, error);
     }
     for (uint32_t i = 0; !status && i < cluster->count; i++) {
         if (is_nats(&cluster->servers[i]))
@@ -160,8 +162,8 @@ enum cleave_status cleave__nats_make(struct cleave_cluster *cluster, struct clea
     return status ? status : write_credentials(cluster, &secrets, error);
 }
 
-enum cleave_status cleave__nats_start(struct cleave_cluster *cluster, uint32_t index,
-                                      struct cleave_error *error)
+enum cleave_status cleave__cluster_nats_start(struct cleave_cluster *cluster, uint32_t index,
+                                              struct cleave_error *error)
 {
     struct cleave__cluster_server *server = &cluster->servers[index];
     char path[CLEAVE__PATH_SIZE];
@@ -170,7 +172,8 @@ enum cleave_status cleave__nats_start(struct cleave_cluster *cluster, uint32_t i
     if (!arguments[0])
         return cleave_error_set(error, CLEAVE_NOT_FOUND,
                                 "no NATS server is installed here: install nats-server");
-    return cleave__process_start(cluster, server->name, arguments, &server->shown.pid, error);
+    return cleave__cluster_process_start(cluster, server->name, arguments, &server->shown.pid,
+                                         error);
 }
 
 /* The body of what the monitoring port answers to a path, in `answer`; false: nothing good. */
@@ -223,11 +226,11 @@ static bool is_ready(const struct cleave_cluster *cluster,
     return known;
 }
 
-enum cleave_status cleave__nats_wait_for(struct cleave_cluster *cluster, uint32_t index,
-                                         struct cleave_error *error)
+enum cleave_status cleave__cluster_nats_wait_for(struct cleave_cluster *cluster, uint32_t index,
+                                                 struct cleave_error *error)
 {
     struct cleave__cluster_server *server = &cluster->servers[index];
-    uint64_t begun = cleave__process_now_ms();
+    uint64_t begun = cleave__cluster_process_now_ms();
     char said[200], *answer = malloc(ANSWER_SIZE);
     enum cleave_status status = CLEAVE_OK;
     if (!answer)
@@ -236,13 +239,13 @@ enum cleave_status cleave__nats_wait_for(struct cleave_cluster *cluster, uint32_
         bool gone = waitpid(server->shown.pid, NULL, WNOHANG) == server->shown.pid;
         if (cleave__cluster_stopped(cluster)) {
             status = cleave_error_set(error, CLEAVE_INTERRUPTED, "stopped");
-        } else if (gone || cleave__process_now_ms() - begun > START_MS) {
-            cleave__process_said(cluster, server->name, said, sizeof said);
+        } else if (gone || cleave__cluster_process_now_ms() - begun > START_MS) {
+            cleave__cluster_process_said(cluster, server->name, said, sizeof said);
             status = cleave_error_set(error, CLEAVE_IO, "nats-server %s on port %u: %s",
                                       gone ? "ended" : "is not ready", server->shown.port,
                                       *said ? said : "it gave no reason");
         }
-        cleave__nap_ms(20);
+        cleave__cluster_nap_ms(20);
     }
     free(answer);
     server->shown.runs = !status;

@@ -16,7 +16,8 @@
 
 enum { START_MS = 60000, SOCKET_PATH_MOST = 90, PORT_TRIES = 5 };
 
-enum cleave_status cleave__postgres_find(struct cleave_cluster *cluster, struct cleave_error *error)
+enum cleave_status cleave__cluster_postgres_find(struct cleave_cluster *cluster,
+                                                 struct cleave_error *error)
 {
     static const char *const places[] = {"/usr/lib/postgresql/*/bin/initdb",
                                          "/usr/pgsql-*/bin/initdb", "/usr/local/pgsql/bin/initdb",
@@ -61,7 +62,8 @@ static enum cleave_status configure(struct cleave_cluster *cluster,
                             : "fsync = off\nsynchronous_commit = off\nfull_page_writes = off\n");
     snprintf(server->shown.url, sizeof server->shown.url, "postgresql://cleave@127.0.0.1:%u/cleave",
              server->shown.port);
-    return cleave__folder_write(cluster, server->name, "postgresql.auto.conf", true, text, error);
+    return cleave__cluster_folder_write(cluster, server->name, "postgresql.auto.conf", true, text,
+                                        error);
 }
 
 static enum cleave_status initialize(struct cleave_cluster *cluster,
@@ -71,23 +73,24 @@ static enum cleave_status initialize(struct cleave_cluster *cluster,
     char program[CLEAVE__PATH_SIZE + 16], folder[CLEAVE__PATH_SIZE], from[CLEAVE__PATH_SIZE];
     snprintf(program, sizeof program, "%s/initdb", cluster->programs);
     cleave__cluster_path(cluster, server->name, NULL, folder);
-    enum cleave_status status = cleave__folder_make(cluster, server->name, error);
+    enum cleave_status status = cleave__cluster_folder_make(cluster, server->name, error);
     if (status)
         return status;
     if (!first) {
         const char *const arguments[] = {program, "-N",   "-A",         "trust", "-U",   "cleave",
                                          "-E",    "UTF8", "--locale=C", "-D",    folder, NULL};
-        return cleave__process_run(cluster, server->name, arguments, error);
+        return cleave__cluster_process_run(cluster, server->name, arguments, error);
     }
     cleave__cluster_path(cluster, first, ".", from);
     const char *const arguments[] = {"cp", "-a", from, folder, NULL};
-    return cleave__process_run(cluster, server->name, arguments, error);
+    return cleave__cluster_process_run(cluster, server->name, arguments, error);
 }
 
-enum cleave_status cleave__postgres_make(struct cleave_cluster *cluster, struct cleave_error *error)
+enum cleave_status cleave__cluster_postgres_make(struct cleave_cluster *cluster,
+                                                 struct cleave_error *error)
 {
     const char *first = NULL;
-    enum cleave_status status = cleave__folder_make(cluster, "sockets", error);
+    enum cleave_status status = cleave__cluster_folder_make(cluster, "sockets", error);
     for (uint32_t i = 0; !status && i < cluster->count; i++) {
         struct cleave__cluster_server *server = &cluster->servers[i];
         if (server->shown.kind != CLEAVE_CLUSTER_POSTGRES)
@@ -104,21 +107,21 @@ static enum cleave_status wait_for(struct cleave_cluster *cluster,
                                    struct cleave_error *error)
 {
     char target[160], said[200];
-    uint64_t begun = cleave__process_now_ms();
+    uint64_t begun = cleave__cluster_process_now_ms();
     snprintf(target, sizeof target, TARGET " connect_timeout=5", server->shown.port);
     *gone = false;
     while (PQping(target) != PQPING_OK) {
         if (cleave__cluster_stopped(cluster))
             return cleave_error_set(error, CLEAVE_INTERRUPTED, "stopped");
-        bool late = cleave__process_now_ms() - begun > START_MS;
+        bool late = cleave__cluster_process_now_ms() - begun > START_MS;
         *gone = waitpid(server->shown.pid, NULL, WNOHANG) == server->shown.pid;
         if (*gone || late) {
-            cleave__process_said(cluster, server->name, said, sizeof said);
+            cleave__cluster_process_said(cluster, server->name, said, sizeof said);
             return cleave_error_set(error, CLEAVE_IO, "PostgreSQL %s on port %u: %s",
                                     *gone ? "ended" : "does not answer", server->shown.port,
                                     *said ? said : "it gave no reason");
         }
-        cleave__nap_ms(20);
+        cleave__cluster_nap_ms(20);
     }
     return CLEAVE_OK;
 }
@@ -142,8 +145,8 @@ static enum cleave_status make_database(const struct cleave__cluster_server *ser
     return status;
 }
 
-enum cleave_status cleave__postgres_start(struct cleave_cluster *cluster, uint32_t index,
-                                          struct cleave_error *error)
+enum cleave_status cleave__cluster_postgres_start(struct cleave_cluster *cluster, uint32_t index,
+                                                  struct cleave_error *error)
 {
     struct cleave__cluster_server *server = &cluster->servers[index];
     char program[CLEAVE__PATH_SIZE + 16], folder[CLEAVE__PATH_SIZE];
@@ -154,14 +157,14 @@ enum cleave_status cleave__postgres_start(struct cleave_cluster *cluster, uint32
     enum cleave_status status = CLEAVE_OK;
     for (int tries = first ? PORT_TRIES : 1; gone && tries; tries--) {
         status = CLEAVE_OK;
-        if (first && !(server->shown.port = cleave__process_port()))
+        if (first && !(server->shown.port = cleave__cluster_process_port()))
             return cleave_error_set(error, CLEAVE_IO, "no port is free on 127.0.0.1");
         if (first)
             status = configure(cluster, server, error);
         gone = false;
         if (!status)
-            status =
-                cleave__process_start(cluster, server->name, arguments, &server->shown.pid, error);
+            status = cleave__cluster_process_start(cluster, server->name, arguments,
+                                                   &server->shown.pid, error);
         if (!status)
             status = wait_for(cluster, server, &gone, error);
     }

@@ -25,20 +25,20 @@ static char *const environment[] = {
     "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", "TZ=UTC",
     NULL};
 
-void cleave__nap_ms(uint32_t ms)
+void cleave__cluster_nap_ms(uint32_t ms)
 {
     struct timespec nap = {ms / 1000, (long)(ms % 1000) * 1000000};
     nanosleep(&nap, NULL);
 }
 
-uint64_t cleave__process_now_ms(void)
+uint64_t cleave__cluster_process_now_ms(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-uint16_t cleave__process_port(void)
+uint16_t cleave__cluster_process_port(void)
 {
     struct sockaddr_in address = {.sin_family = AF_INET};
     socklen_t length = sizeof address;
@@ -109,9 +109,9 @@ static int spawn(const char *folder, const char *log, const char *const *argumen
     return failed;
 }
 
-enum cleave_status cleave__process_start(const struct cleave_cluster *cluster, const char *where,
-                                         const char *const *arguments, int *pid,
-                                         struct cleave_error *error)
+enum cleave_status cleave__cluster_process_start(const struct cleave_cluster *cluster,
+                                                 const char *where, const char *const *arguments,
+                                                 int *pid, struct cleave_error *error)
 {
     char folder[CLEAVE__PATH_SIZE], log[CLEAVE__PATH_SIZE + 8], words[2][100];
     const char *all[ARGUMENTS_MOST];
@@ -129,12 +129,14 @@ enum cleave_status cleave__process_start(const struct cleave_cluster *cluster, c
     return CLEAVE_OK;
 }
 
-enum cleave_status cleave__process_run(const struct cleave_cluster *cluster, const char *where,
-                                       const char *const *arguments, struct cleave_error *error)
+enum cleave_status cleave__cluster_process_run(const struct cleave_cluster *cluster,
+                                               const char *where, const char *const *arguments,
+                                               struct cleave_error *error)
 {
     int pid, ended;
     char said[200];
-    enum cleave_status status = cleave__process_start(cluster, where, arguments, &pid, error);
+    enum cleave_status status =
+        cleave__cluster_process_start(cluster, where, arguments, &pid, error);
     if (status)
         return status;
     pid_t got;
@@ -144,11 +146,11 @@ enum cleave_status cleave__process_run(const struct cleave_cluster *cluster, con
             waitpid(pid, &ended, 0);
             return cleave_error_set(error, CLEAVE_INTERRUPTED, "stopped");
         }
-        cleave__nap_ms(5);
+        cleave__cluster_nap_ms(5);
     }
     if (got == pid && WIFEXITED(ended) && WEXITSTATUS(ended) == 0)
         return CLEAVE_OK;
-    cleave__process_said(cluster, where, said, sizeof said);
+    cleave__cluster_process_said(cluster, where, said, sizeof said);
     return cleave_error_set(error, CLEAVE_IO, "%.150s failed: %s", arguments[0],
                             *said ? said : "it gave no reason");
 }
@@ -187,7 +189,7 @@ static bool is_named(int pid)
     return false;
 }
 
-bool cleave__process_is(const struct cleave_cluster *cluster, const char *where, int pid)
+bool cleave__cluster_process_is(const struct cleave_cluster *cluster, const char *where, int pid)
 {
     char path[40], folder[CLEAVE__PATH_SIZE], target[CLEAVE__PATH_SIZE + 16];
     if (pid <= 0 || !runs(pid) || !is_named(pid))
@@ -210,13 +212,14 @@ static bool is_leaving(int pid)
            errno == ENOENT;
 }
 
-uint32_t cleave__process_signal(const struct cleave_cluster *cluster, const char *where, int number)
+uint32_t cleave__cluster_process_signal(const struct cleave_cluster *cluster, const char *where,
+                                        int number)
 {
     uint32_t found = 0;
     DIR *all = opendir("/proc");
     for (struct dirent *entry; all && (entry = readdir(all));) {
         int pid = isdigit((unsigned char)*entry->d_name) ? atoi(entry->d_name) : 0;
-        bool ours = cleave__process_is(cluster, where, pid);
+        bool ours = cleave__cluster_process_is(cluster, where, pid);
         found += ours || is_leaving(pid);
         if (ours && number)
             kill(pid, number);
@@ -235,13 +238,14 @@ static void reap(const struct cleave_cluster *cluster)
     }
 }
 
-enum cleave_status cleave__process_end(const struct cleave_cluster *cluster, const char *where,
-                                       int number, struct cleave_error *error)
+enum cleave_status cleave__cluster_process_end(const struct cleave_cluster *cluster,
+                                               const char *where, int number,
+                                               struct cleave_error *error)
 {
-    uint64_t begun = cleave__process_now_ms();
+    uint64_t begun = cleave__cluster_process_now_ms();
     for (int signalled = number;;) {
-        uint32_t left = cleave__process_signal(cluster, where, signalled);
-        uint64_t ms = cleave__process_now_ms() - begun;
+        uint32_t left = cleave__cluster_process_signal(cluster, where, signalled);
+        uint64_t ms = cleave__cluster_process_now_ms() - begun;
         reap(cluster);
         if (!left)
             return CLEAVE_OK;
@@ -249,12 +253,12 @@ enum cleave_status cleave__process_end(const struct cleave_cluster *cluster, con
             return cleave_error_set(error, CLEAVE_IO, "%.300s/%s: its processes do not end",
                                     cluster->folder, where);
         signalled = ms > END_MS || number == SIGKILL ? SIGKILL : 0;
-        cleave__nap_ms(5);
+        cleave__cluster_nap_ms(5);
     }
 }
 
-void cleave__process_said(const struct cleave_cluster *cluster, const char *where, char *line,
-                          size_t size)
+void cleave__cluster_process_said(const struct cleave_cluster *cluster, const char *where,
+                                  char *line, size_t size)
 {
     char path[CLEAVE__PATH_SIZE + 8], text[4096];
     *line = 0;

@@ -19,8 +19,8 @@ static enum cleave_status refused(const char *what, struct cleave_error *error)
     return cleave_error_set(error, CLEAVE_IO, "libcrypto cannot make %s", what);
 }
 
-enum cleave_status cleave__secret_password(char password[CLEAVE__SECRET_SIZE],
-                                           struct cleave_error *error)
+enum cleave_status cleave__cluster_secret_password(char password[CLEAVE__SECRET_SIZE],
+                                                   struct cleave_error *error)
 {
     unsigned char bytes[24];
     if (RAND_bytes(bytes, sizeof bytes) != 1)
@@ -59,9 +59,9 @@ static void encode(unsigned char *bytes, size_t length, char *out)
     *out = 0;
 }
 
-enum cleave_status cleave__secret_nkey(char seed[CLEAVE__SECRET_SIZE],
-                                       char public_key[CLEAVE__SECRET_SIZE],
-                                       struct cleave_error *error)
+enum cleave_status cleave__cluster_secret_nkey(char seed[CLEAVE__SECRET_SIZE],
+                                               char public_key[CLEAVE__SECRET_SIZE],
+                                               struct cleave_error *error)
 {
     unsigned char bytes[KEY_BYTES + 4] = {PREFIX_SEED | PREFIX_USER >> 5, (PREFIX_USER & 31) << 3};
     size_t private_length = KEY_BYTES, public_length = KEY_BYTES;
@@ -109,8 +109,8 @@ static char *text_of(BIO *bio)
     return strndup(bytes, length > 0 ? (size_t)length : 0);
 }
 
-enum cleave_status cleave__secret_certificate(char **certificate, char **key,
-                                              struct cleave_error *error)
+enum cleave_status cleave__cluster_secret_certificate(char **certificate, char **key,
+                                                      struct cleave_error *error)
 {
     EVP_PKEY *pair = EVP_PKEY_Q_keygen(NULL, NULL, "EC", "P-256");
     X509 *made = X509_new();

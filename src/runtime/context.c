@@ -306,9 +306,14 @@ bool cleave__context_cancel(struct cleave_context *context, uint64_t timer)
 
 /* ---- the rest ---- */
 
-void cleave__context_append(struct cleave_context *context, const void *bytes, size_t length)
+static void keep(struct cleave_context *context, bool anew, const void *bytes, size_t length)
 {
     struct cleave__actor *actor = context->actor;
+    const struct cleave_transport_ops *transport = context->runtime->transport;
+    if (transport->save && transport->save(context, anew, bytes, length))
+        return;
+    if (anew)
+        actor->saved.count = 0;
     if (!CLEAVE_RESERVE(&actor->saved, actor->saved.count + length + 1)) {
         cleave__runtime_no_memory(context->runtime);
         return;
@@ -318,10 +323,14 @@ void cleave__context_append(struct cleave_context *context, const void *bytes, s
     actor->saved.count += length;
 }
 
+void cleave__context_append(struct cleave_context *context, const void *bytes, size_t length)
+{
+    keep(context, false, bytes, length);
+}
+
 void cleave__context_save(struct cleave_context *context, const void *bytes, size_t length)
 {
-    context->actor->saved.count = 0;
-    cleave__context_append(context, bytes, length);
+    keep(context, true, bytes, length);
 }
 
 void cleave__context_spend(struct cleave_context *context, uint64_t ns)

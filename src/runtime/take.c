@@ -11,7 +11,8 @@ void cleave__actor_start(struct cleave_context *context)
         return;
     actor->started = true;
     if (actor->ops->start)
-        actor->ops->start(actor->self, context, actor->saved.data, actor->saved.count);
+        actor->ops->start(actor->self, context, actor->saved.count ? actor->saved.data : NULL,
+                          actor->saved.count);
 }
 
 /* The frame is of this actor, and the next of its channel. */

@@ -53,6 +53,9 @@ struct cleave_transport_ops {
     bool reaches_out;
     enum cleave_status (*join)(void *state, struct cleave__actor *actor,
                                struct cleave__actor *group, struct cleave_error *error);
+    /* Optional: keeps what is saved (`anew`) or appended beyond this process; false: it does not,
+     * for this actor. */
+    bool (*save)(struct cleave_context *context, bool anew, const void *bytes, size_t length);
     /* Optional: nothing comes in any more; before actors are dropped. */
     void (*hush)(void *state);
     /* Optional: messages were lost that the runtime cannot know of. */

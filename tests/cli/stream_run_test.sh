@@ -36,6 +36,9 @@ verified $small --balance adaptive --balance-every 1ms --scale 0.4 --beta 0
 verified $small --balance forced --balance-every 2ms --faults 30 --fault-within 40ms --retry 5ms
 grep -q '"crashes": 0' out && fail "no crash"
 verified --generate 4000,300 --query-words 1 --balance forced --balance-every 1ms --faults 20 --retry 1ns
+verified $small --balance forced --balance-every 2ms --faults 10 --router-faults 20 --balancer-crashes 5 \
+    --fault-within 40ms --retry 5ms
+grep -q '"crashes": 0' out && fail "no crash"
 verified $small --transport threads --balance forced --balance-every 1ms
 verified $small --things 200 --track --circles 0.5 --lifetime-ms 5000 --range 0.05
 entered=$(sed -n 's/.*"entered": \([0-9]*\).*/\1/p' out)
@@ -92,6 +95,8 @@ bad 2 '--spare' --spare 8
 bad 2 '--balance-every' --balance adaptive --balance-every 0s
 bad 2 '--delay' --delay fast
 bad 2 '--faults: on sim only' --faults 3 --transport threads
+bad 2 '--faults: on sim only' --balancer-crashes 3 --transport threads
+bad 2 'at most' --faults 1000 --router-faults 1000
 bad 2 "'x'" x
 bad 2 '--csv' --csv
 bad 2 'at most as many keywords' --words 4 --query-words 5

@@ -25,7 +25,7 @@ static void run_worlds(uint64_t first, uint32_t worlds, const struct scenario_op
         struct cleave__served served;
         struct cleave_error error;
         scenario_draw(&scenario, seed, options);
-        if (options->threaded && server.pid) {
+        if (options->threaded && server.runs) {
             scenario.serving.transport = &cleave__nats;
             scenario.serving.nats = nats_server_world(&server);
         }
@@ -63,6 +63,24 @@ static void no_faults(void **state)
     (void)state;
     run_worlds(1000, 60, &(struct scenario_options){120, false, false}, &sum);
     assert_true(sum.moves > 300 && sum.moves_given_up == 0 && sum.repeated == 0);
+}
+
+/* What is asked again long before it could be answered is asked ever later, and is answered. */
+static void impatient(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 4000; seed < 4010; seed++) {
+        struct scenario scenario;
+        struct cleave__served served;
+        struct cleave_error error;
+        scenario_draw(&scenario, seed, &(struct scenario_options){60, true, false});
+        scenario.serving.retry_ns = 1;
+        enum cleave_status status =
+            cleave__graph_serve(scenario.graph, &scenario.serving, &served, &error);
+        if (status || !served.verified)
+            fail_msg("seed %" PRIu64 ": %s", seed, status ? error.message : served.wrong);
+        scenario_free(&scenario);
+    }
 }
 
 static void threads(void **state)
@@ -126,7 +144,8 @@ static void memory_runs_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(faults), cmocka_unit_test(no_faults), cmocka_unit_test(threads),
-        cmocka_unit_test(nats),   cmocka_unit_test(repeats),   cmocka_unit_test(memory_runs_out)};
+        cmocka_unit_test(faults),         cmocka_unit_test(no_faults), cmocka_unit_test(threads),
+        cmocka_unit_test(nats),           cmocka_unit_test(repeats),   cmocka_unit_test(impatient),
+        cmocka_unit_test(memory_runs_out)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

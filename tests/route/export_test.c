@@ -282,18 +282,30 @@ static void test_fdw(void **state)
 {
     (void)state;
     struct cleave_lookup *lookup = must_build();
-    struct cleave_export_options options = {"10.0.0.{}", "54{}", "it's"};
+    struct cleave_export_options options = {
+        .host = "10.0.0.{}", .port = "54{}", .database = "it's"};
     char *sql;
     size_t length;
     assert_int_equal(
         cleave__lookup_export(lookup, CLEAVE_EXPORT_FDW, &options, &sql, &length, NULL), CLEAVE_OK);
     assert_non_null(strstr(sql, "OPTIONS (host '10.0.0.2', port '542', dbname 'it''s')"));
-    assert_non_null(strstr(sql, "FOR VALUES IN (1, 4, 7)"));
-    assert_non_null(strstr(sql, "PARTITION BY LIST (((s_id % 3 + 3) % 3))"));
-    assert_non_null(strstr(sql, "FROM ('1970-01-01') TO ('1970-01-02')"));
+    assert_non_null(strstr(sql, "(0, 1), (1, 2)"));
+    assert_non_null(strstr(sql, "mod(mod(v::numeric, 3) + 3, 3)"));
+    assert_non_null(strstr(sql, "(0, '1970-01-01'), (1, '1970-01-02')"));
     assert_non_null(strstr(sql, "s_id bigint NOT NULL"));
     assert_int_equal(count_of(sql, "CREATE TRIGGER cleave_key_stays"), 4);
     assert_non_null(strstr(sql, "WARNING: 5 exceptions"));
+    free(sql);
+    struct cleave_export_options lists = {.port = "1,2,3", .host = "a,b"};
+    struct cleave_error error;
+    assert_int_equal(
+        cleave__lookup_export(lookup, CLEAVE_EXPORT_FDW, &lists, &sql, &length, &error),
+        CLEAVE_BAD_ARGUMENT);
+    assert_non_null(strstr(error.message, "the list of hosts has 2 items, but there are 3"));
+    lists.host = NULL;
+    assert_int_equal(
+        cleave__lookup_export(lookup, CLEAVE_EXPORT_FDW, &lists, &sql, &length, &error), CLEAVE_OK);
+    assert_non_null(strstr(sql, "host 'shard-1', port '2'"));
     free(sql);
     cleave__lookup_release(lookup);
 }

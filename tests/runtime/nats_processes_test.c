@@ -31,7 +31,8 @@ struct shared {
     atomic_uint taken[IDS]; /* how often a message was taken, by its id */
     atomic_uint answered, timeouts, twice, wrong;
     atomic_ullong p50_ns, late, lost, received, by_server[PROCESSES];
-    atomic_uint ready;
+    atomic_uint ready, fenced, begun, doubled, missing;
+    atomic_uchar kept[IDS]; /* deposits that somebody was told of */
 };
 static struct shared *shared;
 static struct nats_server server;
@@ -46,7 +47,7 @@ static void sleep_ms(long ms)
 struct part {
     const struct probe_plan *plans; /* [actors] */
     uint32_t actors, own;
-    bool serves,
+    bool durable, serves,
         grouped; /* actors but the last are of the group `shop`, whose number comes after */
     uint32_t mailbox_most;
 };
@@ -61,6 +62,7 @@ static void play(const struct part *part)
     struct cleave_error error;
     options.nats.loop = false;
     options.nats.serve = part->serves;
+    options.nats.durable = part->durable;
     enum cleave_status status = cleave__runtime_new(&options, &runtime, &error);
     for (uint32_t a = 1, number; a <= part->actors && !status; a++) {
         char name[20];
@@ -78,8 +80,10 @@ static void play(const struct part *part)
     if (!status)
         status = cleave__runtime_run(runtime, 0, NULL, &error);
     bool good = !status && cleave__runtime_check(runtime);
+    if (status == CLEAVE_CONFLICT)
+        atomic_fetch_add(&shared->fenced, 1);
     if (status)
-        fprintf(stderr, "actor %u: %s\n", part->own, error.message);
+        printf("  %s\n", error.message);
     if (good) {
         const struct cleave_actor_stats *stats = cleave__runtime_stats(runtime, part->own);
         atomic_fetch_add(&shared->late, stats->late);
@@ -188,8 +192,8 @@ static void one_by_one(void **state)
                                         .peers = at_once,
                                         .delay_ns = 500 * MS}};
     fresh();
-    pid_t server_pid = begin(&(struct part){plans, 2, 1, .serves = true});
-    finish(begin(&(struct part){plans, 2, 2, .serves = false}));
+    pid_t server_pid = begin(&(struct part){plans, 2, 1, .durable = false, .serves = true});
+    finish(begin(&(struct part){plans, 2, 2, .durable = false}));
     kill_now(server_pid);
     assert_int_equal(shared->answered, 3000);
     assert_int_equal(shared->wrong + shared->twice, 0);
@@ -209,8 +213,8 @@ static void killed_and_started_again(void **state)
                                         .count = QUESTIONS,
                                         .peers = at_once,
                                         .delay_ns = 200 * MS}};
-    const struct part servant = {plans, 2, 1, .serves = true, .mailbox_most = 64},
-                      asker = {plans, 2, 2, .serves = false, .mailbox_most = 64};
+    const struct part servant = {plans, 2, 1, .durable = false, .serves = true, .mailbox_most = 64},
+                      asker = {plans, 2, 2, .durable = false, .mailbox_most = 64};
     fresh();
     pid_t server_pid = begin(&servant), client = begin(&asker);
     unsigned kills = 0, waits = 0;
@@ -247,8 +251,9 @@ static void server_killed(void **state)
                                         .peers = at_once,
                                         .delay_ns = 300 * MS}};
     fresh();
-    pid_t servant = begin(&(struct part){plans, 2, 1, .serves = true, .mailbox_most = 64}),
-          client = begin(&(struct part){plans, 2, 2, .serves = false, .mailbox_most = 64});
+    pid_t servant = begin(
+              &(struct part){plans, 2, 1, .durable = false, .serves = true, .mailbox_most = 64}),
+          client = begin(&(struct part){plans, 2, 2, .durable = false, .mailbox_most = 64});
     unsigned kills = 0, waits = 0;
     for (unsigned answered = 0; kills < 3 && answered < QUESTIONS; answered = shared->answered) {
         sleep_ms(5);
@@ -286,13 +291,13 @@ static void groups(void **state)
     pid_t members[MEMBERS];
     fresh();
     for (uint32_t m = 0; m < MEMBERS; m++)
-        members[m] =
-            begin(&(struct part){plans, MEMBERS + 1, m + 1, .serves = true, .grouped = true});
+        members[m] = begin(&(struct part){plans, MEMBERS + 1, m + 1, .durable = false,
+                                          .serves = true, .grouped = true});
     while (shared->ready < MEMBERS)
         sleep_ms(5);
     sleep_ms(100);
     pid_t client =
-        begin(&(struct part){plans, MEMBERS + 1, MEMBERS + 1, .serves = false, .grouped = true});
+        begin(&(struct part){plans, MEMBERS + 1, MEMBERS + 1, .durable = false, .grouped = true});
     while (shared->answered < QUESTIONS / 2)
         sleep_ms(1);
     kill_now(members[1]);
@@ -306,6 +311,136 @@ static void groups(void **state)
            (unsigned long long)shared->by_server[3]);
     for (uint32_t m = 1; m <= MEMBERS; m++)
         assert_true(shared->by_server[m] > QUESTIONS / 20);
+}
+
+/* ---- what outlives a kill ---- */
+
+/* An account: takes each deposit once, by its number, and keeps it before it answers. */
+static void deposit(struct probe *probe, struct cleave_context *context,
+                    const struct cleave_message *message)
+{
+    uint64_t body[2] = {0};
+    if (message->length == sizeof body)
+        memcpy(body, message->body, sizeof body);
+    uint8_t *known = (uint8_t *)(uintptr_t)probe->last_of[0];
+    uint64_t number = body[0] % IDS, square = body[0] * body[0];
+    if (!known[number]) {
+        known[number] = 1;
+        probe->sum++;
+        if (probe->sum % 1000 == 0) { /* now and then all of it, as a list */
+            uint32_t *all = malloc(probe->sum * sizeof *all), count = 0;
+            for (uint32_t i = 0; all && i < IDS; i++) {
+                if (known[i])
+                    all[count++] = i;
+            }
+            cleave__context_save(context, all, count * sizeof *all);
+            free(all);
+        } else {
+            uint32_t one = (uint32_t)number;
+            cleave__context_append(context, &one, sizeof one);
+        }
+    }
+    cleave__context_answer(context, message->promise, 2, &square, sizeof square);
+}
+
+static void open_account(struct probe *probe, struct cleave_context *context, const uint8_t *saved,
+                         size_t length)
+{
+    uint8_t *known = calloc(1, IDS);
+    (void)context;
+    probe->last_of[0] = (uintptr_t)known;
+    for (size_t i = 0; known && i + 4 <= length; i += 4) {
+        uint32_t number = cleave__load32(saved + i) % IDS;
+        if (known[number])
+            atomic_fetch_add(&shared->doubled, 1);
+        known[number] = 1;
+        probe->sum++;
+    }
+    /* Every deposit that somebody was told of is there. */
+    for (uint32_t i = 0; known && i < IDS; i++) {
+        if (shared->kept[i] && !known[i])
+            atomic_fetch_add(&shared->missing, 1);
+    }
+    atomic_fetch_add(&shared->begun, 1);
+}
+
+static void note_answer(struct probe *probe, struct cleave_context *context,
+                        const struct cleave_message *message)
+{
+    if (message->sort == CLEAVE_REPLY)
+        atomic_store(&shared->kept[message->tag % IDS], 1);
+    ask_on(probe, context, message);
+}
+
+enum { DEPOSITS = 20000 };
+static const uint32_t deposits_at_once[] = {50};
+static const struct probe_plan account_plans[] = {{.receive = deposit, .start = open_account},
+                                                  {.receive = note_answer,
+                                                   .start = ask_first,
+                                                   .peer = 1,
+                                                   .count = DEPOSITS,
+                                                   .peers = deposits_at_once,
+                                                   .delay_ns = 300000000}};
+static const struct part account = {.plans = account_plans,
+                                    .actors = 2,
+                                    .own = 1,
+                                    .durable = true,
+                                    .serves = true},
+                         depositor = {.plans = account_plans, .actors = 2, .own = 2};
+
+/* Begun once more, to look at what is there. */
+static void account_is_right(void)
+{
+    unsigned begun = shared->begun;
+    pid_t last = begin(&account);
+    for (int waits = 0; shared->begun == begun; sleep_ms(5))
+        assert_true(++waits < 4000);
+    kill_now(last);
+    assert_int_equal(shared->answered, DEPOSITS);
+    assert_int_equal(shared->missing, 0);
+    assert_int_equal(shared->doubled + shared->wrong, 0);
+}
+
+static void nothing_is_forgotten(void **state)
+{
+    (void)state;
+    fresh();
+    pid_t servant = begin(&account), client = begin(&depositor);
+    unsigned kills = 0, waits = 0;
+    for (unsigned answered = 0; kills < 6 && answered < DEPOSITS; answered = shared->answered) {
+        sleep_ms(5);
+        assert_true(++waits < 6000);
+        if (answered <= (kills + 1) * DEPOSITS / 8)
+            continue;
+        if (kills++ % 3 == 2) {
+            nats_server_kill(&server);
+            assert_true(nats_server_start(&server));
+        } else {
+            kill_now(servant);
+            servant = begin(&account);
+        }
+    }
+    finish(client);
+    kill_now(servant);
+    assert_int_equal(kills, 6);
+    account_is_right();
+}
+
+static void one_of_two_is_fenced(void **state)
+{
+    (void)state;
+    fresh();
+    pid_t old = begin(&account), client = begin(&depositor);
+    for (int waits = 0; shared->answered < DEPOSITS / 4; sleep_ms(2))
+        assert_true(++waits < 6000);
+    pid_t new = begin(&account);
+    int status;
+    assert_int_equal(waitpid(old, &status, 0), old); /* ends by itself */
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+    assert_int_equal(shared->fenced, 1);
+    finish(client);
+    kill_now(new);
+    account_is_right();
 }
 
 /* ---- around a ring ---- */
@@ -361,11 +496,13 @@ static void around_a_ring(void **state)
     plans[RING - 1].receive = count_ends;
     plans[RING - 1].start = throw_in;
     for (uint32_t a = 0; a < RING - 1; a++)
-        others[a] = begin(&(struct part){plans, RING, a + 1, .serves = true, .mailbox_most = 7});
+        others[a] = begin(&(struct part){plans, RING, a + 1, .durable = false, .serves = true,
+                                         .mailbox_most = 7});
     while (shared->ready < RING - 1)
         sleep_ms(5);
     sleep_ms(100);
-    finish(begin(&(struct part){plans, RING, RING, .serves = true, .mailbox_most = 7}));
+    finish(begin(
+        &(struct part){plans, RING, RING, .durable = false, .serves = true, .mailbox_most = 7}));
     for (uint32_t a = 0; a < RING - 1; a++)
         kill_now(others[a]);
     assert_int_equal(shared->received, 20 * 1001);
@@ -413,11 +550,12 @@ static void in_pieces(void **state)
     const struct probe_plan plans[] = {{.receive = echo},
                                        {.receive = compare_large, .start = send_large, .peer = 1}};
     fresh();
-    pid_t other = begin(&(struct part){plans, 2, 1, .serves = true, .mailbox_most = 3});
+    pid_t other =
+        begin(&(struct part){plans, 2, 1, .durable = false, .serves = true, .mailbox_most = 3});
     while (shared->ready < 1)
         sleep_ms(5);
     sleep_ms(100);
-    finish(begin(&(struct part){plans, 2, 2, .serves = false, .mailbox_most = 3}));
+    finish(begin(&(struct part){plans, 2, 2, .durable = false, .mailbox_most = 3}));
     kill_now(other);
     assert_int_equal(shared->wrong, 0);
     assert_int_equal(shared->answered, 13);
@@ -446,6 +584,8 @@ int main(void)
         cmocka_unit_test(groups),
         cmocka_unit_test(killed_and_started_again),
         cmocka_unit_test(server_killed),
+        cmocka_unit_test(nothing_is_forgotten),
+        cmocka_unit_test(one_of_two_is_fenced),
     };
     if (!nats_server_installed())
         return 0;

@@ -1,5 +1,7 @@
 /* The contract on a server, and what is PostgreSQL's alone: a server's death with a prepared
  * transaction, errors of a server that is wrong or full. */
+#include <arpa/inet.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -49,6 +52,53 @@ static void wrong_urls(void **state)
               "not a PostgreSQL URL");
     opens_not("postgresql://127.0.0.1:1/cleave?password=s3cret&colour=red", CLEAVE_BAD_ARGUMENT,
               "not a PostgreSQL URL");
+}
+
+/* A server that says it is PostgreSQL 9.6, once: what a client is told before its first statement.
+ */
+static void *old_server(void *context)
+{
+    static const unsigned char hello[] = "R\0\0\0\x08\0\0\0\0" /* you are in */
+                                         "S\0\0\0\x1a"
+                                         "server_version\0"
+                                         "9.6.24\0"
+                                         "K\0\0\0\x0c\0\0\0\1\0\0\0\1" /* cancel key */
+                                         "Z\0\0\0\5I";                 /* ready */
+    unsigned char bytes[4096];
+    int client = accept(*(int *)context, NULL, NULL);
+    for (;;) {
+        ssize_t got = recv(client, bytes, sizeof bytes, 0);
+        if (got < 8)
+            break;
+        bool asks_to_encrypt = got == 8; /* a start without parameters */
+        if (send(client, asks_to_encrypt ? (const void *)"N" : hello,
+                 asks_to_encrypt ? 1 : sizeof hello - 1, MSG_NOSIGNAL) < 0)
+            break;
+        if (!asks_to_encrypt)
+            break;
+    }
+    (void)!recv(client, bytes, sizeof bytes, 0);
+    close(client);
+    return NULL;
+}
+
+static void too_old(void **state)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    socklen_t length = sizeof address;
+    pthread_t thread;
+    char text[100];
+    (void)state;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(listener, (struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(listen(listener, 1), 0);
+    getsockname(listener, (struct sockaddr *)&address, &length);
+    assert_int_equal(pthread_create(&thread, NULL, old_server, &listener), 0);
+    snprintf(text, sizeof text, "postgresql://u:s3cret@127.0.0.1:%u/d", ntohs(address.sin_port));
+    opens_not(text, CLEAVE_UNSUPPORTED, "the server is PostgreSQL 9.6; 12 or later is needed");
+    pthread_join(thread, NULL);
+    close(listener);
 }
 
 static void alter_system(const char *value)
@@ -158,6 +208,7 @@ int main(void)
     url = cleave__cluster_server(cluster, 0)->url;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wrong_urls),
+        cmocka_unit_test(too_old),
         cmocka_unit_test(long_batches),
         cmocka_unit_test(dies),
         cmocka_unit_test(no_prepared_transactions),

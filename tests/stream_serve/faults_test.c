@@ -26,7 +26,7 @@ static void run_worlds(uint64_t first, uint32_t worlds, const struct scenario_op
         struct cleave__stream_script_check check;
         char wrong[200];
         scenario_draw(&scenario, seed, options);
-        if (options->threaded && server.pid) {
+        if (options->threaded && server.runs) {
             scenario.streaming.transport = &cleave__nats;
             scenario.streaming.nats = nats_server_world(&server);
         }

@@ -82,6 +82,31 @@ static void draw_wide(struct scenario *s, struct cleave__region *region)
     }
 }
 
+/* In sharp worlds: so many of few words. */
+static uint32_t draw_sharp_words(struct scenario *s, uint32_t wanted, uint32_t *out)
+{
+    enum { FEW = 12 };
+    uint32_t count = 0;
+    for (uint32_t w = 0; w < FEW && count < wanted; w++) {
+        if (below(&s->odd.sharply, FEW - w) < wanted - count)
+            out[count++] = w;
+    }
+    return count;
+}
+
+static void draw_sharp_query(struct scenario *s, struct cleave__query *query, uint32_t *terms)
+{
+    if (!s->odd.sharp)
+        return;
+    query->term_count = draw_sharp_words(s, 2, terms);
+    query->predicate = below(&s->odd.sharply, 5) ? CLEAVE__CONTAINS : CLEAVE__OVERLAPS;
+    if (below(&s->odd.sharply, 2)) {
+        query->region =
+            (struct cleave__region){CLEAVE__RECTANGLE,  s->space.bounds.x0, s->space.bounds.y0,
+                                    s->space.bounds.x1, s->space.bounds.y1, 0};
+    }
+}
+
 /* In place of what was drawn, at times. */
 static void draw_odd_query(struct scenario *s, struct cleave__query *query, uint64_t time_ms,
                            uint32_t *terms, struct cleave__filter *filter)
@@ -131,6 +156,7 @@ static void draw_query(struct scenario *s, struct cleave_random *random, uint64_
     query.term_count = draw_words(random, 3, terms);
     struct cleave__filter filter;
     draw_odd_query(s, &query, time_ms, terms, &filter);
+    draw_sharp_query(s, &query, terms);
     need(cleave__region_prepare(&s->space, region, NULL) == CLEAVE_OK);
     need(cleave__stream_script_store(&s->script, &query));
 }
@@ -140,8 +166,8 @@ static void draw_script(struct scenario *s, struct cleave_random *random, uint32
     uint64_t time_ms = 1000;
     for (uint32_t i = 0; i < items; i++) {
         uint64_t id = 1 + below(random, IDS);
-        if (s->odd.ids)
-            id = 1 + id % s->odd.ids;
+        if (s->odd.ids || s->odd.sharp)
+            id = 1 + id % (s->odd.ids ? s->odd.ids : 3);
         time_ms += below(random, 3);
         if (below(random, 3) == 0) {
             bool live = s->script.live.count > id && s->script.live.data[id];
@@ -155,6 +181,8 @@ static void draw_script(struct scenario *s, struct cleave_random *random, uint32
             uint32_t terms[WORDS];
             struct cleave__object object = {.time_ms = time_ms, .terms = terms};
             object.term_count = draw_words(random, 5, terms);
+            if (s->odd.sharp)
+                object.term_count = draw_sharp_words(s, 5, terms);
             draw_point(s, random, &object.x, &object.y);
             struct cleave__measure measure = {0, 0};
             if (s->odd.filters && below(&s->odd.random, 8)) {
@@ -233,6 +261,8 @@ static void draw_faults(struct scenario *s, struct cleave_random *random, uint64
 static void draw_odd(struct scenario *s, uint64_t seed)
 {
     struct cleave_random *random = &s->odd.random;
+    cleave__random_seed(&s->odd.sharply, seed ^ UINT64_C(0x7368617270));
+    s->odd.sharp = below(&s->odd.sharply, 3) == 0;
     cleave__random_seed(random, seed ^ UINT64_C(0x6f6464));
     s->odd.world = below(random, 2);
     if (!s->odd.world)
@@ -286,26 +316,40 @@ static void draw_more_faults(struct scenario *s, uint64_t horizon_ns)
             .extra_ns = (1 + below(random, 10)) * streaming->delay.low_ns};
 }
 
-/* Crashes of routers, the balancer, the feeder too; from a source of its own. */
+/* Crashes of routers, the balancer, the feeder too; from a source of its own. In sharp worlds they
+ * are many and brief, and machines hold messages meanwhile: what one router knows another does not.
+ */
 static void draw_crashes(struct scenario *s, uint64_t seed, uint64_t horizon_ns)
 {
     struct cleave_random random;
     struct cleave__streaming *streaming = &s->streaming;
-    uint32_t first_router = 1 + streaming->evaluators;
-    uint32_t feeder = first_router + streaming->routers + 1;
     cleave__random_seed(&random, seed ^ UINT64_C(0x726576697665));
     if (below(&random, 4) == 0)
         return;
-    uint32_t count = 1 + below(&random, SCENARIO_CRASHES);
+    uint32_t count = 1 + below(&random, s->odd.sharp ? SCENARIO_CRASHES : 4);
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t who = below(&random, 8);
-        s->faults[streaming->fault_count++] = (struct cleave_fault){
+        uint32_t who = below(&random, s->odd.sharp ? 32 : 8);
+        struct cleave_fault fault = {
             .kind = CLEAVE_FAULT_CRASH,
             .at_ns = cleave__random_below(&random, horizon_ns),
             .for_ns = 1 + cleave__random_below(&random, horizon_ns / (1 + below(&random, 40))),
-            .actor = who < 5   ? first_router + below(&random, streaming->routers)
-                     : who < 7 ? feeder + 1
-                               : feeder};
+            .actor = cleave__stream_actor(streaming,
+                                          who == 0  ? CLEAVE__ROLE_FEEDER
+                                          : who < 3 ? CLEAVE__ROLE_BALANCER
+                                                    : CLEAVE__ROLE_ROUTER,
+                                          0)};
+        if (who >= 3)
+            fault.actor += below(&random, streaming->routers);
+        if (s->odd.sharp)
+            fault.for_ns = 1 + cleave__random_below(&random, (streaming->delay.low_ns >> 3)
+                                                                 << below(&random, 8));
+        if (s->odd.sharp && below(&random, 3) == 0) {
+            fault.kind = below(&random, 2) ? CLEAVE_FAULT_HOLD : CLEAVE_FAULT_LOSE;
+            fault.actor = 0;
+            fault.first_node = below(&random, streaming->evaluators + streaming->routers);
+            fault.node_count = 1;
+        }
+        s->faults[streaming->fault_count++] = fault;
     }
 }
 
@@ -355,8 +399,10 @@ void scenario_draw(struct scenario *s, uint64_t seed, const struct scenario_opti
     /* Without a draw, so that worlds stay what they were. */
     s->streaming.centralized = cleave__mix64(seed) % 3 == 0;
     draw_cells(s, &random, 2 + below(&random, SCENARIO_EVALUATORS - 1));
+    s->streaming.sinks = cleave__mix64(seed + 1) % 3 ? 1 : s->streaming.evaluators;
     /* Now and then a message is very late, and what is asked again comes behind it. */
-    if (options->faulty ? s->odd.late : below(&random, 3) == 0) {
+    if (options->faulty ? s->odd.late || (s->odd.sharp && below(&s->odd.sharply, 2))
+                        : below(&random, 3) == 0) {
         s->streaming.delay.kind = CLEAVE_PARETO;
         s->streaming.delay.shape = 1.1;
     }

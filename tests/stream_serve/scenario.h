@@ -4,7 +4,10 @@
  * Every other world, drawn from a second source, is odd: queries wider than everything or with half
  * of all words, filters, ends within a moment, few ids that come again and again, many routers, a
  * grid of one row, moves without a pause, messages that are very late together with faults,
- * machines of routers and of the sink that hold messages. */
+ * machines of routers and of the sink that hold messages.
+ *
+ * Every third is sharp: few queries, of few words and at least one, so that summaries keep many
+ * objects away; routers that crash often and briefly. */
 #ifndef CLEAVE_TESTS_STREAM_SCENARIO_H
 #define CLEAVE_TESTS_STREAM_SCENARIO_H
 
@@ -14,7 +17,7 @@
 enum {
     SCENARIO_FAULTS = 6,
     SCENARIO_MORE_FAULTS = 3,
-    SCENARIO_CRASHES = 4,
+    SCENARIO_CRASHES = 16,
     SCENARIO_EVALUATORS = 7
 };
 
@@ -33,7 +36,8 @@ struct scenario {
     struct cleave_fault faults[SCENARIO_FAULTS + SCENARIO_MORE_FAULTS + SCENARIO_CRASHES];
     struct scenario_odd {
         struct cleave_random random;
-        bool world, wide, wordy, filters, brief, late;
+        struct cleave_random sharply;
+        bool world, wide, wordy, filters, brief, late, sharp;
         uint32_t ids; /* 0: as usual */
     } odd;
 };

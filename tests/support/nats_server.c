@@ -1,7 +1,6 @@
 #include "support/nats_server.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -78,6 +77,72 @@ static bool write_configuration(const struct nats_server *server, const char *pa
     return fclose(file) == 0;
 }
 
+/* ---- the nanny: a process that starts and kills the server, and ends it with the test's ---- */
+
+static pid_t start_server(const char *path)
+{
+    pid_t parent = getpid(), pid = fork();
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != parent)
+            _exit(1);
+        int null = open("/dev/null", O_RDWR);
+        dup2(null, 0);
+        dup2(null, 1);
+        dup2(null, 2);
+        execl(program(), "nats-server", "-c", path, (char *)NULL);
+        _exit(127);
+    }
+    return pid;
+}
+
+static void end_server(pid_t pid)
+{
+    if (pid > 0) {
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
+    }
+}
+
+static void watch(int line, const char *path)
+{
+    pid_t pid = 0;
+    char command;
+    while (read(line, &command, 1) == 1) {
+        if (command == 's')
+            pid = start_server(path);
+        end_server(command == 'k' ? pid : 0);
+        pid = command == 'k' ? 0 : pid;
+        if (write(line, &command, 1) != 1)
+            break;
+    }
+    end_server(pid); /* the test's process is gone, or done */
+    _exit(0);
+}
+
+static bool start_nanny(struct nats_server *server)
+{
+    int ends[2];
+    char path[100];
+    snprintf(path, sizeof path, "%s/conf", server->folder);
+    fflush(NULL);
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+        return false;
+    server->nanny = fork();
+    if (server->nanny == 0) {
+        close(ends[0]);
+        watch(ends[1], path);
+    }
+    close(ends[1]);
+    server->line = ends[0];
+    return server->nanny > 0;
+}
+
+static bool tell_nanny(struct nats_server *server, char command)
+{
+    return write(server->line, &command, 1) == 1 && read(server->line, &command, 1) == 1;
+}
+
 bool nats_server_start(struct nats_server *server)
 {
     char path[100];
@@ -92,28 +157,17 @@ bool nats_server_start(struct nats_server *server)
     snprintf(path, sizeof path, "%s/conf", server->folder);
     if (!write_configuration(server, path))
         return false;
-    fflush(NULL);
-    pid_t parent = getpid();
-    server->pid = fork();
-    if (server->pid == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (getppid() != parent)
-            _exit(1);
-        int null = open("/dev/null", O_RDWR);
-        dup2(null, 0);
-        dup2(null, 1);
-        dup2(null, 2);
-        execl(program(), "nats-server", "-c", path, (char *)NULL);
-        _exit(127);
-    }
-    for (int tries = 0; server->pid > 0 && tries < 500; tries++, sleep_ms(10)) {
+    if (!server->nanny && !start_nanny(server))
+        return false;
+    if (!tell_nanny(server, 's'))
+        return false;
+    for (int tries = 0; tries < 500; tries++, sleep_ms(10)) {
         int s = connect_to(server->port);
         if (s >= 0) {
             close(s);
+            server->runs = true;
             return true;
         }
-        if (waitpid(server->pid, NULL, WNOHANG) == server->pid)
-            server->pid = 0;
     }
     return false;
 }
@@ -131,11 +185,9 @@ struct cleave_nats_options nats_server_world(struct nats_server *server)
 
 void nats_server_kill(struct nats_server *server)
 {
-    if (server->pid <= 0)
-        return;
-    kill(server->pid, SIGKILL);
-    waitpid(server->pid, NULL, 0);
-    server->pid = 0;
+    if (server->runs)
+        tell_nanny(server, 'k');
+    server->runs = false;
 }
 
 static void remove_folder(const char *path)
@@ -157,6 +209,11 @@ static void remove_folder(const char *path)
 void nats_server_stop(struct nats_server *server)
 {
     nats_server_kill(server);
+    if (server->nanny) {
+        close(server->line);
+        waitpid(server->nanny, NULL, 0);
+    }
+    server->nanny = 0;
     if (server->folder[0])
         remove_folder(server->folder);
     server->folder[0] = 0;

@@ -9,10 +9,12 @@
 #include "runtime/nats/options.h"
 
 struct nats_server {
-    pid_t pid; /* 0: not running */
-    int port;  /* 0: a free one is found at the first start */
+    bool runs;
+    int port; /* 0: a free one is found at the first start */
     char folder[64], url[64];
     char extra[2000]; /* lines of its configuration besides port and folder */
+    pid_t nanny;      /* the process that starts and kills it */
+    int line;         /* to the nanny */
 };
 
 /* Whether there is a server program; prints one line if not. */

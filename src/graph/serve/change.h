@@ -12,6 +12,7 @@ struct cleave__graph_writer {
     const struct cleave__seat *seat;
     uint32_t *owner;               /* [vertices] */
     bool *busy;                    /* [vertices] */
+    uint8_t *tries;                /* [vertices]: of that change, in vain */
     struct cleave__change *change; /* [vertices]: the one under way */
     struct cleave__move_router router;
     struct cleave__history history;

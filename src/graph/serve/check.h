@@ -14,6 +14,12 @@
 
 struct cleave__answer_check;
 
+/* Calls `told` of the serving, if there is one, with every answer of the client; adds them up into
+ * `out` (may be NULL). */
+enum cleave_status cleave__answers_tell(const struct cleave__serving *serving,
+                                        const struct cleave__graph_client *client,
+                                        struct cleave__served *out, struct cleave_error *error);
+
 /* `history` may be NULL: nothing changes. Both are borrowed. */
 enum cleave_status cleave__answer_check_new(const struct cleave__world *world,
                                             struct cleave__history *history,

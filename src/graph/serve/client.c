@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "move/move.h"
+
 static void destroy(void *self)
 {
     struct cleave__graph_client *client = self;
@@ -22,7 +24,8 @@ static enum cleave_status create(const void *argument, void **self, struct cleav
     struct cleave__graph_client *client = calloc(1, sizeof *client);
     if (client) {
         client->seat = seat;
-        client->next = seat->index;
+        client->step = seat->world->open ? 1 : seat->world->serving->clients;
+        client->next = seat->world->open ? 0 : seat->index;
         client->end = seat->world->serving->sources;
         client->tries = calloc(outstanding, sizeof *client->tries);
         client->began_ns = calloc(outstanding, sizeof *client->began_ns);
@@ -44,28 +47,34 @@ static void send(struct cleave__graph_client *client, struct cleave_context *con
     uint64_t number = client->number[at];
     cleave__put64(writer, number);
     cleave__put32(writer, cleave__source_of(world->serving, number));
+    uint64_t to = (number + client->tries[at]) % world->serving->coordinators;
+    /* Longer than shards have for some answers in a row; and ever longer, so that queries which
+     * take long are not asked again for ever. */
+    uint32_t tries = client->tries[at] + 4;
+    uint64_t wait_ns = cleave__graph_pause_ns(
+        world->serving, tries < CLEAVE__TRIES_MOST ? tries : CLEAVE__TRIES_MOST);
+    if (world->open) {
+        cleave__put64(writer, wait_ns);
+        cleave__question_write(&world->serving->query, world->serving->executor, writer);
+    }
     if (writer->failed) {
         cleave__context_fail(context, CLEAVE_NO_MEMORY, "no memory for queries");
         return;
     }
-    uint64_t to = (number + client->tries[at]) % world->serving->coordinators;
-    /* Longer than shards have for some answers in a row; and ever longer, so that queries which
-     * take long are not asked again for ever. */
-    uint64_t wait_ns = world->serving->retry_ns * 16
-                       << (client->tries[at] < 8 ? client->tries[at] : 8);
-    cleave__context_request(context, cleave__coordinator_actor(world, (uint32_t)to),
+    cleave__context_request(context,
+                            world->open ? cleave__coordinators_group(world)
+                                        : cleave__coordinator_actor(world, (uint32_t)to),
                             CLEAVE__GRAPH_QUERY, writer->data, writer->count, wait_ns, at);
 }
 
 /* The next query, if there is one. */
 static void begin(struct cleave__graph_client *client, struct cleave_context *context, uint32_t at)
 {
-    const struct cleave__serving *serving = client->seat->world->serving;
     if (client->next >= client->end)
         return;
     client->tries[at] = 0;
     client->number[at] = client->next;
-    client->next += serving->clients;
+    client->next += client->step;
     client->began_ns[at] = cleave__context_now_ns(context);
     cleave__counter_add(client->seat->world->watch->asked, 1);
     cleave__gauge_add(client->seat->world->watch->under_way, 1);

@@ -7,6 +7,7 @@
 struct cleave__graph_client {
     const struct cleave__seat *seat;
     uint64_t next, end;     /* query; the first that is not to be asked yet */
+    uint64_t step;          /* to the query after this one */
     uint64_t *began_ns;     /* [outstanding] */
     uint64_t *number;       /* [outstanding]: queries under way */
     uint32_t *tries;        /* [outstanding] */

@@ -29,6 +29,9 @@ static void destroy(void *self)
     CLEAVE_VECTOR_FREE(&c->asks);
     CLEAVE_VECTOR_FREE(&c->free_asks);
     CLEAVE_VECTOR_FREE(&c->queue);
+    for (uint32_t i = 0; c->far && i < c->seat->world->serving->shards; i++)
+        CLEAVE_VECTOR_FREE(&c->far[i].waiting);
+    free(c->far);
     free(c->owner);
     free(c->copied);
     free(c);
@@ -88,8 +91,10 @@ static enum cleave_status create(const void *argument, void **self, struct cleav
             .ops = &router_ops, .holder = c, .retry_ns = seat->world->serving->retry_ns};
         c->owner = malloc(bytes + 1);
         c->copied = calloc((size_t)seat->world->graph->vertices + 1, sizeof *c->copied);
+        if (seat->world->open)
+            c->far = calloc(seat->world->serving->shards, sizeof *c->far);
     }
-    if (!c || !c->owner || !c->copied) {
+    if (!c || !c->owner || !c->copied || (seat->world->open && !c->far)) {
         if (c)
             destroy(c);
         return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for a coordinator");
@@ -118,6 +123,15 @@ static void begin(struct cleave__coordinator *c, struct cleave_context *context,
                   const struct cleave_message *message)
 {
     struct cleave_reader reader = {message->body, message->body + message->length, false};
+    const struct cleave__world *world = c->seat->world;
+    struct cleave__query query = world->serving->query;
+    enum cleave__serving_executor executor = world->serving->executor;
+    uint64_t number = cleave__get64(&reader), wait_ns = 0;
+    query.source = cleave__get32(&reader);
+    if (world->open)
+        wait_ns = cleave__get64(&reader);
+    if (world->open && !cleave__question_read(&reader, world->graph, &query, &executor))
+        return; /* of somebody who speaks otherwise */
     uint32_t slot = search_slot(c);
     if (slot == UINT32_MAX) {
         no_memory(context);
@@ -126,8 +140,14 @@ static void begin(struct cleave__coordinator *c, struct cleave_context *context,
     struct cleave__search *s = c->searches.data[slot];
     s->busy = true;
     s->client = message->promise;
-    s->number = cleave__get64(&reader);
-    s->source = cleave__get32(&reader);
+    s->number = number;
+    s->query = query;
+    s->executor = executor;
+    s->source = query.source;
+    s->out = 0;
+    s->lost = false;
+    if (world->open)
+        s->until_ns = cleave__context_now_ns(context) + (wait_ns < UINT64_MAX / 2 ? wait_ns : 0);
     if (!cleave__search_begin(c, context, slot))
         no_memory(context);
 }
@@ -161,8 +181,8 @@ void cleave__coordinator_answer(struct cleave__coordinator *c, struct cleave_con
                                writer->count);
 }
 
-static bool send(struct cleave__coordinator *c, struct cleave_context *context,
-                 struct cleave__ask ask)
+bool cleave__coordinator_send(struct cleave__coordinator *c, struct cleave_context *context,
+                              struct cleave__ask ask)
 {
     const struct cleave__world *world = c->seat->world;
     struct cleave__search *s = c->searches.data[ask.search];
@@ -192,24 +212,31 @@ static bool send(struct cleave__coordinator *c, struct cleave_context *context,
     if (writer->failed)
         return false;
     cleave__context_request(context, cleave__shard_actor(ask.shard), CLEAVE__GRAPH_READ,
-                            writer->data, writer->count, world->serving->retry_ns, tag);
+                            writer->data, writer->count,
+                            c->far ? cleave__far_pause_ns(c, ask.shard)
+                                   : cleave__pause_ns(world->serving->retry_ns, ask.tries),
+                            tag);
     return true;
 }
 
 void cleave__coordinator_ask(struct cleave__coordinator *c, struct cleave_context *context,
-                             uint32_t search, uint32_t first, uint32_t count, bool owners)
+                             uint32_t search, uint32_t first, uint32_t count, bool owners,
+                             uint32_t tries)
 {
     const struct cleave__world *world = c->seat->world;
-    const struct cleave__search *s = c->searches.data[search];
-    bool single = world->serving->executor == CLEAVE__SERVE_DIRECT, ok = true;
+    struct cleave__search *s = c->searches.data[search];
+    bool single = s->executor == CLEAVE__SERVE_DIRECT, ok = true;
     for (uint32_t end, all = first + count; first < all && ok; first = end) {
         uint32_t shard = cleave__coordinator_shard(c, s, s->ask.data[first], owners);
         end = first + 1;
         while (!single && end < all &&
                cleave__coordinator_shard(c, s, s->ask.data[end], owners) == shard)
             end++;
-        struct cleave__ask ask = {search, first, end - first, shard, owners, 0};
-        ok = c->under_way < world->window ? send(c, context, ask) : CLEAVE_PUSH(&c->queue, ask);
+        struct cleave__ask ask = {search, first, end - first, shard, owners, tries, 0};
+        s->out++;
+        ok = c->far                         ? cleave__far_ask(c, context, ask)
+             : c->under_way < world->window ? cleave__coordinator_send(c, context, ask)
+                                            : CLEAVE_PUSH(&c->queue, ask);
     }
     if (!ok)
         no_memory(context);
@@ -220,7 +247,8 @@ static void send_waiting(struct cleave__coordinator *c, struct cleave_context *c
 {
     while (c->queue_first < c->queue.count && c->under_way < c->seat->world->window) {
         struct cleave__ask ask = c->queue.data[c->queue_first++];
-        cleave__coordinator_ask(c, context, ask.search, ask.first, ask.count, ask.owners);
+        cleave__coordinator_ask(c, context, ask.search, ask.first, ask.count, ask.owners,
+                                ask.tries);
     }
     if (c->queue_first == c->queue.count)
         c->queue_first = c->queue.count = 0;
@@ -247,7 +275,7 @@ static bool take_record(struct cleave__coordinator *c, struct cleave_context *co
     uint32_t degree = head ? cleave__load32(head + 4) : 0, user = head ? cleave__load32(head) : 0;
     uint32_t place = head ? place_of(s, ask, index, user) : UINT32_MAX;
     if (head && degree == CLEAVE__ELSEWHERE && place != UINT32_MAX) {
-        cleave__coordinator_ask(c, context, ask->search, place, 1, true);
+        cleave__coordinator_ask(c, context, ask->search, place, 1, true, ask->tries);
         return true;
     }
     if (head && !s->looking)
@@ -274,11 +302,17 @@ static void take_lists(struct cleave__coordinator *c, struct cleave_context *con
     struct cleave_reader reader = {message->body, message->body + message->length, false};
     struct cleave__ask ask = c->asks.data[message->tag];
     c->free_asks.data[c->free_asks.count++] = (uint32_t)message->tag;
+    bool in_time = message->sort != CLEAVE_TIMEOUT;
     c->under_way--;
-    if (message->sort == CLEAVE_TIMEOUT) {
+    if (!in_time) {
         c->repeated++;
         cleave__counter_add(c->seat->world->watch->requested_again, 1);
-        cleave__coordinator_ask(c, context, ask.search, ask.first, ask.count, ask.owners);
+    }
+    if (c->far && !cleave__far_answered(c, context, &ask, in_time))
+        return;
+    if (!in_time) {
+        cleave__coordinator_ask(c, context, ask.search, ask.first, ask.count, ask.owners,
+                                cleave__tries_more(ask.tries));
         return;
     }
     for (uint32_t i = 0; i < ask.count; i++) {
@@ -286,6 +320,8 @@ static void take_lists(struct cleave__coordinator *c, struct cleave_context *con
             return;
     }
     if (c->searches.data[ask.search]->pending == 0 && !cleave__search_go_on(c, context, ask.search))
+        no_memory(context);
+    if (c->far && !cleave__far_go_on(c, context, ask.shard))
         no_memory(context);
     send_waiting(c, context);
 }
@@ -300,6 +336,18 @@ static void take_replicas(struct cleave__coordinator *c, struct cleave_context *
     cleave__context_answer(context, message->promise, CLEAVE__GRAPH_DONE, NULL, 0);
 }
 
+/* A shard is there again: it need not be found out by a request that waits for long. */
+static void take_back(struct cleave__coordinator *c, struct cleave_context *context,
+                      uint32_t sender)
+{
+    uint32_t shard = sender - cleave__shard_actor(0);
+    if (shard >= c->seat->world->serving->shards)
+        return;
+    c->far[shard].silent = 0;
+    if (!cleave__far_go_on(c, context, shard))
+        no_memory(context);
+}
+
 static void receive(void *self, struct cleave_context *context,
                     const struct cleave_message *message)
 {
@@ -312,6 +360,8 @@ static void receive(void *self, struct cleave_context *context,
         take_lists(c, context, message);
     else if (message->kind == CLEAVE__GRAPH_QUERY)
         begin(c, context, message);
+    else if (message->kind == CLEAVE__GRAPH_BACK && c->far)
+        take_back(c, context, message->sender);
     else
         cleave__context_fail(context, CLEAVE_CORRUPT,
                              "a message of kind %u, unknown to coordinators", message->kind);

@@ -31,7 +31,12 @@ struct cleave__found {
 struct cleave__search {
     struct cleave_promise client;
     bool busy;
+    uint64_t until_ns; /* in an open world: nobody waits for its answer any more */
+    uint32_t out;      /* in an open world: its requests that wait or are under way */
+    bool lost;         /* given up; ends when none is out */
     uint64_t number;
+    struct cleave__query query;
+    enum cleave__serving_executor executor;
     uint32_t source, home; /* home: the source's shard when it began */
     uint32_t level;
     uint32_t pending;       /* users of this wave not answered yet */
@@ -48,8 +53,16 @@ struct cleave__search {
 struct cleave__ask {
     uint32_t search, first, count;
     uint32_t shard;
-    bool owners; /* not from copies: those had none */
+    bool owners;    /* not from copies: those had none */
+    uint32_t tries; /* in vain */
     uint64_t sent_ns;
+};
+
+/* In an open world, where a shard may be down for long: what a coordinator has with one of them. */
+struct cleave__far_shard {
+    uint32_t under_way;
+    uint32_t silent; /* requests without an answer in a row: then there is one at a time */
+    CLEAVE_VECTOR(struct cleave__ask) waiting;
 };
 
 struct cleave__coordinator {
@@ -63,7 +76,8 @@ struct cleave__coordinator {
     CLEAVE_VECTOR(struct cleave__ask) queue; /* from `queue_first` on */
     size_t queue_first;
     uint32_t under_way;
-    uint64_t repeated; /* requests that had no answer */
+    struct cleave__far_shard *far; /* [shards] in an open world, else NULL */
+    uint64_t repeated;             /* requests that had no answer */
 };
 
 /* Whom to ask: the owner, or the shard of the query's own user where that has a copy. */
@@ -74,9 +88,23 @@ static inline uint32_t cleave__coordinator_shard(const struct cleave__coordinato
     return c->copied[user] && !owners ? search->home : c->owner[user];
 }
 /* coordinator.c: users first .. first + count of the search's `ask` are asked for, now or as soon
- * as the window allows; each run of users of one shard is a request. */
+ * as the window allows; each run of users of one shard is a request. `tries` were in vain. */
 void cleave__coordinator_ask(struct cleave__coordinator *c, struct cleave_context *context,
-                             uint32_t search, uint32_t first, uint32_t count, bool owners);
+                             uint32_t search, uint32_t first, uint32_t count, bool owners,
+                             uint32_t tries);
+/* A request, now. False: memory is out. */
+bool cleave__coordinator_send(struct cleave__coordinator *c, struct cleave_context *context,
+                              struct cleave__ask ask);
+/* far.c: the same, once the shard may have one more; what has no answer any more; a shard that is
+ * there (again). False: memory is out. */
+bool cleave__far_ask(struct cleave__coordinator *c, struct cleave_context *context,
+                     struct cleave__ask ask);
+/* True: the answer is to be taken. */
+bool cleave__far_answered(struct cleave__coordinator *c, struct cleave_context *context,
+                          const struct cleave__ask *ask, bool in_time);
+bool cleave__far_go_on(struct cleave__coordinator *c, struct cleave_context *context,
+                       uint32_t shard);
+uint64_t cleave__far_pause_ns(const struct cleave__coordinator *c, uint32_t shard);
 void cleave__coordinator_answer(struct cleave__coordinator *c, struct cleave_context *context,
                                 struct cleave__search *search);
 /* search.c. False: memory is out. */

@@ -25,9 +25,9 @@ static void destroy(void *self)
     free(m);
 }
 
-static uint64_t tag_of(enum tag what, uint64_t index)
+static uint64_t tag_of(enum tag what, uint32_t tries, uint64_t index)
 {
-    return (uint64_t)what << 32 | index;
+    return (uint64_t)tries << 40 | (uint64_t)what << 32 | index;
 }
 
 static bool wants_moves(const struct cleave__graph_manager *m)
@@ -40,7 +40,8 @@ static bool wants_moves(const struct cleave__graph_manager *m)
 static void plan_next(struct cleave__graph_manager *m, struct cleave_context *context)
 {
     if (!m->replicated || !m->split || wants_moves(m))
-        cleave__context_timer(context, m->seat->world->serving->manage_every_ns, tag_of(TICK, 0));
+        cleave__context_timer(context, m->seat->world->serving->manage_every_ns,
+                              tag_of(TICK, 0, 0));
 }
 
 static void over(void *self, struct cleave_context *context, bool moved)
@@ -126,27 +127,40 @@ static void move_some(struct cleave__graph_manager *m, struct cleave_context *co
     CLEAVE_VECTOR_FREE(&users);
 }
 
+/* Requests: `tries` were in vain. */
+static uint64_t pause_ns(const struct cleave__graph_manager *m, uint32_t tries)
+{
+    return cleave__pause_ns(m->seat->world->serving->retry_ns, tries);
+}
+
+static void ask_load(struct cleave__graph_manager *m, struct cleave_context *context,
+                     uint32_t shard, uint32_t tries)
+{
+    cleave__context_request(context, cleave__shard_actor(shard), CLEAVE__GRAPH_LOAD, NULL, 0,
+                            pause_ns(m, tries), tag_of(ASK_LOAD, tries, shard));
+}
+
 static void ask_loads(struct cleave__graph_manager *m, struct cleave_context *context)
 {
     const struct cleave__serving *serving = m->seat->world->serving;
     m->waiting = serving->shards;
     m->hot.count = 0;
     for (uint32_t s = 0; s < serving->shards; s++)
-        cleave__context_request(context, cleave__shard_actor(s), CLEAVE__GRAPH_LOAD, NULL, 0,
-                                serving->retry_ns, tag_of(ASK_LOAD, s));
+        ask_load(m, context, s, 0);
 }
 
-static void ask_copy(struct cleave__graph_manager *m, struct cleave_context *context, uint32_t i)
+static void ask_copy(struct cleave__graph_manager *m, struct cleave_context *context, uint32_t i,
+                     uint32_t tries)
 {
     uint8_t body[4];
     uint32_t user = m->hot.data[i].user;
     cleave__store32(body, user);
     cleave__context_request(context, cleave__shard_actor(m->owner[user]), CLEAVE__GRAPH_REPLICATE,
-                            body, sizeof body, m->seat->world->serving->retry_ns,
-                            tag_of(ASK_COPY, i));
+                            body, sizeof body, pause_ns(m, tries), tag_of(ASK_COPY, tries, i));
 }
 
-static void tell_copies(struct cleave__graph_manager *m, struct cleave_context *context, uint32_t i)
+static void tell_copies(struct cleave__graph_manager *m, struct cleave_context *context, uint32_t i,
+                        uint32_t tries)
 {
     struct cleave_writer *writer = cleave__context_writer(context);
     for (uint32_t h = 0; h < m->copied; h++)
@@ -156,7 +170,7 @@ static void tell_copies(struct cleave__graph_manager *m, struct cleave_context *
     else
         cleave__context_request(context, cleave__coordinator_actor(m->seat->world, i),
                                 CLEAVE__GRAPH_REPLICAS, writer->data, writer->count,
-                                m->seat->world->serving->retry_ns, tag_of(TELL_COPIES, i));
+                                pause_ns(m, tries), tag_of(TELL_COPIES, tries, i));
 }
 
 static int compare_hot(const void *a, const void *b)
@@ -183,7 +197,7 @@ static void choose_hubs(struct cleave__graph_manager *m, struct cleave_context *
     m->copied = m->waiting = chosen;
     m->replicated = true;
     while (m->asked < chosen && m->asked < CLEAVE__COPIES_AT_ONCE)
-        ask_copy(m, context, m->asked++);
+        ask_copy(m, context, m->asked++, 0);
     if (!chosen)
         plan_next(m, context);
 }
@@ -240,15 +254,14 @@ static void tick(struct cleave__graph_manager *m, struct cleave_context *context
 }
 
 static void again(struct cleave__graph_manager *m, struct cleave_context *context, enum tag what,
-                  uint32_t index)
+                  uint32_t index, uint32_t tries)
 {
     if (what == ASK_LOAD)
-        cleave__context_request(context, cleave__shard_actor(index), CLEAVE__GRAPH_LOAD, NULL, 0,
-                                m->seat->world->serving->retry_ns, tag_of(ASK_LOAD, index));
+        ask_load(m, context, index, tries);
     else if (what == ASK_COPY)
-        ask_copy(m, context, index);
+        ask_copy(m, context, index, tries);
     else
-        tell_copies(m, context, index);
+        tell_copies(m, context, index, tries);
 }
 
 static void start(void *self, struct cleave_context *context, const uint8_t *saved, size_t length)
@@ -261,19 +274,19 @@ static void receive(void *self, struct cleave_context *context,
                     const struct cleave_message *message)
 {
     struct cleave__graph_manager *m = self;
-    enum tag what = (enum tag)(message->tag >> 32);
+    enum tag what = (enum tag)(message->tag >> 32 & 0xff);
     uint32_t index = (uint32_t)message->tag;
     if (cleave__move_message(message)) {
         cleave__mover_receive(&m->mover, context, message);
     } else if (message->sort == CLEAVE_TIMER) {
         tick(m, context);
     } else if (message->sort == CLEAVE_TIMEOUT) {
-        again(m, context, what, index);
+        again(m, context, what, index, cleave__tries_more((uint32_t)(message->tag >> 40)));
     } else if (what == ASK_LOAD) {
         take_load(m, context, message, index);
     } else if (--m->waiting) {
         if (what == ASK_COPY && m->asked < m->copied)
-            ask_copy(m, context, m->asked++);
+            ask_copy(m, context, m->asked++, 0);
     } else {
         if (what == TELL_COPIES) {
             plan_next(m, context);
@@ -281,7 +294,7 @@ static void receive(void *self, struct cleave_context *context,
         }
         m->waiting = m->seat->world->serving->coordinators;
         for (uint32_t i = 0; i < m->seat->world->serving->coordinators; i++)
-            tell_copies(m, context, i);
+            tell_copies(m, context, i, 0);
     }
 }
 

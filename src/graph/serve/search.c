@@ -48,27 +48,21 @@ int cleave__marks_add(struct cleave__marks *marks, uint32_t number)
     return 1;
 }
 
-static const struct cleave__query *query_of(const struct cleave__coordinator *c)
+static bool early(const struct cleave__search *s)
 {
-    return &c->seat->world->serving->query;
+    return s->executor == CLEAVE__SERVE_EARLY && s->query.limit && !s->query.top;
 }
 
-static bool early(const struct cleave__coordinator *c)
+static bool satisfied(const struct cleave__search *s)
 {
-    const struct cleave__query *q = query_of(c);
-    return c->seat->world->serving->executor == CLEAVE__SERVE_EARLY && q->limit && !q->top;
-}
-
-static bool satisfied(const struct cleave__coordinator *c, const struct cleave__search *s)
-{
-    return early(c) && s->answer.count >= query_of(c)->limit;
+    return early(s) && s->answer.count >= s->query.limit;
 }
 
 /* Is it an answer? `degree` and `label` count only where the query needs them. */
 static bool settle(struct cleave__coordinator *c, struct cleave__search *s, uint32_t user,
                    uint32_t distance, uint32_t degree, uint32_t label)
 {
-    const struct cleave__query *q = query_of(c);
+    const struct cleave__query *q = &s->query;
     const struct cleave__graph *graph = c->seat->world->graph;
     if (distance == 0 || (q->exactly && distance < q->hops) ||
         (q->by_id && (graph->number[user] < q->id_low || graph->number[user] > q->id_high)) ||
@@ -81,7 +75,7 @@ static bool settle(struct cleave__coordinator *c, struct cleave__search *s, uint
 bool cleave__search_record(struct cleave__coordinator *c, struct cleave__search *s, uint32_t user,
                            uint32_t degree, uint32_t label, const uint8_t *targets)
 {
-    bool needs = cleave__query_needs_user(query_of(c));
+    bool needs = cleave__query_needs_user(&s->query);
     if (needs && !settle(c, s, user, s->level, degree, label))
         return false;
     if (!targets) {
@@ -89,7 +83,7 @@ bool cleave__search_record(struct cleave__coordinator *c, struct cleave__search 
         return true;
     }
     s->reads++;
-    bool goes_on = needs || s->level + 1 < query_of(c)->hops; /* those found will be asked */
+    bool goes_on = needs || s->level + 1 < s->query.hops; /* those found will be asked */
     for (uint32_t i = 0; i < degree; i++) {
         uint32_t to = cleave__load32(targets + (size_t)i * 4);
         int fresh = cleave__marks_add(&s->seen, to);
@@ -102,11 +96,10 @@ bool cleave__search_record(struct cleave__coordinator *c, struct cleave__search 
 }
 
 /* How many of the `left` users to ask in this wave: as many as should bring what is missing. */
-static uint32_t wave_of(const struct cleave__coordinator *c, const struct cleave__search *s,
-                        uint32_t left)
+static uint32_t wave_of(const struct cleave__search *s, uint32_t left)
 {
-    const struct cleave__query *q = query_of(c);
-    if (!early(c))
+    const struct cleave__query *q = &s->query;
+    if (!early(s))
         return left;
     bool needs = cleave__query_needs_user(q);
     bool brings = s->looking ||
@@ -148,8 +141,8 @@ static bool send_wave(struct cleave__coordinator *c, struct cleave_context *cont
                       uint32_t number)
 {
     struct cleave__search *s = c->searches.data[number];
-    bool single = c->seat->world->serving->executor == CLEAVE__SERVE_DIRECT;
-    uint32_t left = (uint32_t)s->frontier.count - s->asked, wave = wave_of(c, s, left);
+    bool single = s->executor == CLEAVE__SERVE_DIRECT;
+    uint32_t left = (uint32_t)s->frontier.count - s->asked, wave = wave_of(s, left);
     s->ask.count = 0;
     if (!CLEAVE_RESERVE(&s->ask, wave))
         return false;
@@ -160,7 +153,7 @@ static bool send_wave(struct cleave__coordinator *c, struct cleave_context *cont
     s->ask.count = s->pending = wave;
     s->asked += wave;
     s->rounds++;
-    cleave__coordinator_ask(c, context, number, 0, wave, false);
+    cleave__coordinator_ask(c, context, number, 0, wave, false, 0);
     return true;
 }
 
@@ -188,7 +181,7 @@ static int compare_found(const void *a, const void *b)
 static void finish(struct cleave__coordinator *c, struct cleave_context *context,
                    struct cleave__search *s)
 {
-    const struct cleave__query *q = query_of(c);
+    const struct cleave__query *q = &s->query;
     if (q->top && s->answer.count)
         qsort(s->answer.data, s->answer.count, sizeof *s->answer.data, compare_found);
     if (q->limit && s->answer.count > q->limit)
@@ -200,10 +193,10 @@ bool cleave__search_go_on(struct cleave__coordinator *c, struct cleave_context *
                           uint32_t number)
 {
     struct cleave__search *s = c->searches.data[number];
-    const struct cleave__query *q = query_of(c);
-    if (!satisfied(c, s) && s->asked < s->frontier.count)
+    const struct cleave__query *q = &s->query;
+    if (!satisfied(s) && s->asked < s->frontier.count)
         return send_wave(c, context, number);
-    if (!s->looking && !satisfied(c, s)) { /* a level farther */
+    if (!s->looking && !satisfied(s)) { /* a level farther */
         s->frontier.count = 0;
         if (!CLEAVE_RESERVE(&s->frontier, s->next.count))
             return false;

@@ -1,5 +1,6 @@
 #include "graph/serve/serve.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,19 +26,24 @@ static enum cleave_status no_memory(struct cleave_error *error)
 }
 
 static enum cleave_status spawn_kind(struct play *play, const struct cleave_actor_ops *ops,
-                                     uint32_t count, uint32_t *seat, uint32_t node, bool apart,
-                                     struct cleave_error *error)
+                                     enum cleave__graph_part part, uint32_t count, uint32_t *seat,
+                                     uint32_t node, bool apart, struct cleave_error *error)
 {
     const struct cleave__serving *serving = play->world.serving;
     enum cleave_status status = CLEAVE_OK;
     for (uint32_t i = 0; i < count && !status; i++) {
         uint32_t actor;
+        char name[60];
         struct cleave_spawn_options options = {.node = apart ? node + i : node};
         if (ops == &cleave__shard_ops)
             options.service = serving->service;
         play->seats[*seat] = (struct cleave__seat){&play->world, i};
-        status =
-            cleave__runtime_spawn(play->runtime, ops, &play->seats[*seat], &options, &actor, error);
+        snprintf(name, sizeof name, "%s %u", ops->name, *seat + 1);
+        if (serving->part == CLEAVE__PART_ALL || (serving->part == part && serving->seat == i))
+            status = cleave__runtime_spawn(play->runtime, ops, &play->seats[*seat], &options,
+                                           &actor, error);
+        else
+            status = cleave__runtime_remote(play->runtime, name, &actor, error);
         (*seat)++;
     }
     return status;
@@ -47,18 +53,26 @@ static enum cleave_status spawn_all(struct play *play, struct cleave_error *erro
 {
     const struct cleave__serving *serving = play->world.serving;
     uint32_t seat = 0, machines = serving->shards + serving->coordinators;
-    enum cleave_status status =
-        spawn_kind(play, &cleave__shard_ops, serving->shards, &seat, 0, true, error);
+    enum cleave_status status = spawn_kind(play, &cleave__shard_ops, CLEAVE__PART_SHARD,
+                                           serving->shards, &seat, 0, true, error);
     if (!status)
-        status = spawn_kind(play, &cleave__coordinator_ops, serving->coordinators, &seat,
-                            serving->shards, true, error);
+        status = spawn_kind(play, &cleave__coordinator_ops, CLEAVE__PART_COORDINATOR,
+                            serving->coordinators, &seat, serving->shards, true, error);
     if (!status)
-        status = spawn_kind(play, &cleave__graph_client_ops, serving->clients, &seat, machines,
+        status = spawn_kind(play, &cleave__graph_client_ops, CLEAVE__PART_CLIENT, serving->clients,
+                            &seat, machines, false, error);
+    if (!status && play->world.tracked)
+        status = spawn_kind(play, &cleave__graph_writer_ops, CLEAVE__PART_ALL, 1, &seat, machines,
                             false, error);
     if (!status && play->world.tracked)
-        status = spawn_kind(play, &cleave__graph_writer_ops, 1, &seat, machines, false, error);
-    if (!status && play->world.tracked)
-        status = spawn_kind(play, &cleave__graph_manager_ops, 1, &seat, machines, false, error);
+        status = spawn_kind(play, &cleave__graph_manager_ops, CLEAVE__PART_ALL, 1, &seat, machines,
+                            false, error);
+    uint32_t group;
+    if (!status && play->world.open)
+        status = cleave__runtime_group(play->runtime, "coordinators", &group, error);
+    if (!status && serving->part == CLEAVE__PART_COORDINATOR)
+        status = cleave__runtime_join(
+            play->runtime, cleave__coordinator_actor(&play->world, serving->seat), group, error);
     return status;
 }
 
@@ -190,23 +204,38 @@ static enum cleave_status measure(struct play *play, struct cleave__served *out,
         play->world.tracked
             ? cleave__runtime_state(play->runtime, cleave__writer_actor(&play->world))
             : NULL;
-    enum cleave_status status = cleave__answer_check_new(
-        &play->world, writer ? &writer->history : NULL, &play->check, error);
-    out->verified = true;
+    enum cleave_status status = CLEAVE_OK;
+    if (!serving->unchecked)
+        status = cleave__answer_check_new(&play->world, writer ? &writer->history : NULL,
+                                          &play->check, error);
+    out->verified = !serving->unchecked;
     for (uint32_t c = 0; c < serving->clients && !status; c++) {
         const struct cleave__graph_client *client =
             cleave__runtime_state(play->runtime, cleave__client_actor(&play->world, c));
+        if (!client)
+            continue; /* elsewhere */
         if (!cleave__histogram_merge(&play->latency, &client->latency_ns))
             return no_memory(error);
         if (client->last_ns > play->answered_ns)
             play->answered_ns = client->last_ns;
-        status = cleave__answer_check_client(play->check, client, out, error);
+        if (serving->told || serving->unchecked)
+            status = cleave__answers_tell(serving, client, serving->unchecked ? out : NULL, error);
+        if (!status && !serving->unchecked)
+            status = cleave__answer_check_client(play->check, client, out, error);
     }
+    uint64_t asked = (uint64_t)serving->sources + serving->finals;
+    if (!status && out->queries != asked && play->world.open)
+        status = cleave_error_set(
+            error, CLEAVE_IO,
+            "%llu of %llu queries have no answer after %.0f s: are the shards and coordinators of "
+            "this world there?",
+            (unsigned long long)(asked - out->queries), (unsigned long long)asked,
+            (double)serving->patience_ns * 1e-9);
     if (!status && out->queries != (uint64_t)serving->sources + serving->finals)
         status = cleave_error_set(error, CLEAVE_CORRUPT, "%llu of %llu queries were answered",
                                   (unsigned long long)out->queries,
                                   (unsigned long long)serving->sources + serving->finals);
-    if (!status)
+    if (!status && play->check)
         cleave__answer_check_history(play->check, out);
     out->busiest = play->busiest;
     out->elapsed_s = (double)(play->answered_ns - play->began_ns) * 1e-9;
@@ -216,8 +245,9 @@ static enum cleave_status measure(struct play *play, struct cleave__served *out,
     out->p99_ns = cleave__histogram_quantile(&play->latency, 0.99);
     out->p999_ns = cleave__histogram_quantile(&play->latency, 0.999);
     out->digest = cleave__runtime_digest(play->runtime);
-    if (!status)
-        status = check_end(play, out, error);
+    if (status || play->world.open) /* the rest is elsewhere */
+        return status;
+    status = check_end(play, out, error);
     if (!status)
         status = measure_shards(play, out, error);
     return status ? status : measure_heat(play, out, error);
@@ -234,13 +264,24 @@ static enum cleave_status settle(struct play *play, struct cleave_error *error)
         if (serving->owner[v] >= serving->shards)
             return cleave_error_set(error, CLEAVE_BAD_ARGUMENT, "user number %u is on no shard", v);
     }
-    if (!serving->sources)
+    bool asks = serving->part == CLEAVE__PART_ALL || serving->part == CLEAVE__PART_CLIENT;
+    if (asks && !serving->sources)
         return cleave_error_set(error, CLEAVE_BAD_ARGUMENT, "no queries");
     if (serving->fault_count && !serving->retry_ns)
         return cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
                                 "with faults, requests must be repeated: no time is given");
     play->world.tracked = serving->changes || serving->moves || serving->replicate_bytes ||
                           serving->split || serving->finals || serving->fault_count;
+    play->world.open = serving->part != CLEAVE__PART_ALL;
+    if (play->world.open && (play->world.tracked || !serving->retry_ns))
+        return cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
+                                "in a world of many processes nothing changes, and what has no "
+                                "answer is asked again");
+    const uint32_t kinds[] = {UINT32_MAX, serving->shards, serving->coordinators, serving->clients};
+    if (play->world.open && serving->seat >= kinds[serving->part])
+        return cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
+                                "seat %u: there are %u of its kind, from 0 on", serving->seat,
+                                kinds[serving->part]);
     uint32_t most = serving->mailbox_most ? serving->mailbox_most : 1024;
     if (play->world.tracked &&
         (most < CLEAVE__TRACKED_MAILBOX_LEAST || most / 2 < serving->coordinators))
@@ -271,7 +312,9 @@ static enum cleave_status run(struct play *play, struct cleave_error *error)
 {
     const struct cleave__serving *serving = play->world.serving;
     play->began_ns = cleave__runtime_now_ns(play->runtime);
-    enum cleave_status status = cleave__runtime_run(play->runtime, 0, serving->progress, error);
+    uint64_t until_ns = serving->patience_ns ? play->began_ns + serving->patience_ns : 0;
+    enum cleave_status status =
+        cleave__runtime_run(play->runtime, until_ns, serving->progress, error);
     if (!status)
         measure_busy(play);
     for (uint32_t c = 0; c < serving->clients && serving->finals && !status; c++)
@@ -297,6 +340,8 @@ enum cleave_status cleave__graph_serve(const struct cleave__graph *graph,
                                              .sim = {.remote = serving->delay,
                                                      .faults = serving->faults,
                                                      .fault_count = serving->fault_count}};
+    options.nats.serve =
+        serving->part == CLEAVE__PART_SHARD || serving->part == CLEAVE__PART_COORDINATOR;
     enum cleave_status status = settle(&play, error);
     if (status)
         return status;

@@ -28,6 +28,25 @@
 
 enum cleave__serving_executor { CLEAVE__SERVE_DIRECT, CLEAVE__SERVE_BATCHED, CLEAVE__SERVE_EARLY };
 
+/* By the name that graph/route has for it. */
+enum cleave__serving_executor cleave__serving_executor_of(const char *name);
+
+/* Which actors of a world are in this process. */
+enum cleave__graph_part {
+    CLEAVE__PART_ALL,
+    CLEAVE__PART_SHARD, /* one of its kind, `seat`: the others are elsewhere; on nats */
+    CLEAVE__PART_COORDINATOR,
+    CLEAVE__PART_CLIENT
+};
+
+/* What a client was answered; `user` [users] is valid during the call. */
+struct cleave__graph_answer {
+    uint64_t number; /* of the query */
+    uint64_t hops, requests, remote_requests, reads, looks, rounds;
+    const uint32_t *user;
+    uint32_t users;
+};
+
 /* All pointers are borrowed. */
 struct cleave__serving {
     const struct cleave_transport_ops *transport;
@@ -61,7 +80,17 @@ struct cleave__serving {
     const struct cleave_fault *faults; /* sim; [fault_count]. They need retry_ns */
     size_t fault_count;
     bool crashes;      /* some faults are crashes: shards and coordinators save what they have */
-    uint64_t retry_ns; /* what is not answered by then is asked again; 0: never */
+    uint64_t retry_ns; /* what is not answered by then is asked again, ever later; 0: never */
+    uint64_t retry_most_ns; /* but not later than this; 0: no bound */
+    /* A world in many processes. All give the same shards, coordinators, clients, mailbox_most and
+     * owner; the client's process brings the queries, and its seat must be its own alone. Shards
+     * and coordinators run until they are stopped. Nothing changes in such a world yet. */
+    enum cleave__graph_part part;
+    uint32_t seat;
+    uint64_t patience_ns; /* of a client: then it gives up; 0: never */
+    bool unchecked;       /* answers are not held against the unsharded graph */
+    void (*told)(void *context, const struct cleave__graph_answer *answer); /* NULL: nobody asks */
+    void *told_to;
     struct cleave_metrics *metrics; /* counts there while it runs; NULL: nowhere */
     const struct cleave_progress *progress;
 };

@@ -298,7 +298,11 @@ static void take_change(struct cleave__shard *shard, struct cleave_context *cont
 static void start(void *self, struct cleave_context *context, const uint8_t *saved, size_t length)
 {
     struct cleave__shard *shard = self;
+    const struct cleave__world *world = shard->seat->world;
     shard->life = cleave__random_next(cleave__context_random(context)) | 1; /* not 0 */
+    for (uint32_t c = 0; world->open && c < world->serving->coordinators; c++)
+        cleave__context_send(context, cleave__coordinator_actor(world, c), CLEAVE__GRAPH_BACK, NULL,
+                             0);
     if (!saved)
         return;
     if (cleave__shard_load(shard, saved, length))

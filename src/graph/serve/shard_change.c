@@ -69,7 +69,7 @@ bool cleave__shard_busy(const struct cleave__shard *shard, uint32_t user)
 }
 
 static void send_invalidate(struct cleave__shard *shard, struct cleave_context *context,
-                            const struct cleave__pending *pending, uint32_t to)
+                            const struct cleave__pending *pending, uint32_t to, uint32_t tries)
 {
     struct cleave_writer *writer = cleave__context_writer(context);
     cleave__put32(writer, pending->change.user);
@@ -80,8 +80,9 @@ static void send_invalidate(struct cleave__shard *shard, struct cleave_context *
         no_memory(context);
     else
         cleave__context_request(context, cleave__shard_actor(to), CLEAVE__GRAPH_INVALIDATE,
-                                writer->data, writer->count, shard->end.retry_ns,
-                                (uint64_t)pending->serial << 16 | to);
+                                writer->data, writer->count,
+                                cleave__pause_ns(shard->end.retry_ns, tries),
+                                (uint64_t)tries << 48 | (uint64_t)pending->serial << 16 | to);
 }
 
 /* Others are to stop answering from their copies. */
@@ -101,7 +102,7 @@ static void call_copies_in(struct cleave__shard *shard, struct cleave_context *c
     }
     for (uint32_t s = 0; s < shards; s++) {
         if (s != shard->seat->index)
-            send_invalidate(shard, context, &pending, s);
+            send_invalidate(shard, context, &pending, s, 0);
     }
 }
 
@@ -217,7 +218,8 @@ void cleave__shard_invalidated(struct cleave__shard *shard, struct cleave_contex
         if (pending->serial != serial)
             continue;
         if (message->sort == CLEAVE_TIMEOUT) {
-            send_invalidate(shard, context, pending, from);
+            send_invalidate(shard, context, pending, from,
+                            cleave__tries_more((uint32_t)(message->tag >> 48)));
             return;
         }
         struct cleave_reader reader = {message->body, message->body + message->length, false};

@@ -9,6 +9,7 @@
 #include "graph/cache/cache.h"
 #include "graph/serve/serve.h"
 #include "graph/serve/users.h"
+#include "move/move.h"
 #include "runtime/actor.h"
 
 /* Counts for others to read while it runs: all NULL where nobody does. */
@@ -31,6 +32,7 @@ struct cleave__world {
     uint32_t write_window; /* changes that the writer has under way at most */
     bool tracked;          /* lists change: answers tell which version of each was read */
     struct cleave__graph_watch *watch;
+    bool open; /* in many processes: a query brings its question along */
 };
 
 enum { CLEAVE__TRACKED_MAILBOX_LEAST = 128, CLEAVE__COPIES_AT_ONCE = 4 };
@@ -58,6 +60,20 @@ static inline uint32_t cleave__client_actor(const struct cleave__world *world, u
     return cleave__coordinator_actor(world, world->serving->coordinators) + index;
 }
 
+/* Who takes queries that go to any coordinator; in an open world. */
+static inline uint32_t cleave__coordinators_group(const struct cleave__world *world)
+{
+    return cleave__client_actor(world, world->serving->clients);
+}
+
+/* How long to wait for an answer after so many tries in vain. */
+static inline uint64_t cleave__graph_pause_ns(const struct cleave__serving *serving, uint32_t tries)
+{
+    uint64_t pause_ns = cleave__pause_ns(serving->retry_ns, tries);
+    return serving->retry_most_ns && pause_ns > serving->retry_most_ns ? serving->retry_most_ns
+                                                                       : pause_ns;
+}
+
 /* Of query `number`: those past the first `sources` are asked when nothing changes any more. */
 static inline uint32_t cleave__source_of(const struct cleave__serving *serving, uint64_t number)
 {
@@ -65,7 +81,8 @@ static inline uint32_t cleave__source_of(const struct cleave__serving *serving, 
 }
 
 enum cleave__graph_kind {
-    CLEAVE__GRAPH_QUERY = 1,      /* client to coordinator: u64 number, u32 source */
+    CLEAVE__GRAPH_QUERY = 1,      /* client to coordinator: u64 number, u32 source; in an open world
+                                   * u64 how long it waits, a question (question.c) */
     CLEAVE__GRAPH_ANSWER,         /* and back: see coordinator.c */
     CLEAVE__GRAPH_READ,           /* coordinator to shard: u32 flags, u32 users each */
     CLEAVE__GRAPH_LISTS,          /* and back: records as cleave__user_write has them */
@@ -81,7 +98,8 @@ enum cleave__graph_kind {
     CLEAVE__GRAPH_LOAD,           /* manager to shard */
     CLEAVE__GRAPH_LOADS, /* and back: u64 reads, u32 users, of those read most u32, u64, u64 */
     CLEAVE__GRAPH_DONE,  /* an answer without words */
-    CLEAVE__GRAPH_AGAIN  /* from outside to clients: queries when nothing changes any more */
+    CLEAVE__GRAPH_AGAIN, /* from outside to clients: queries when nothing changes any more */
+    CLEAVE__GRAPH_BACK   /* shard to coordinators, in an open world: it has begun */
 };
 
 enum cleave__change_op {
@@ -100,6 +118,13 @@ enum {
 };
 /* Instead of a degree: ask the owner. */
 #define CLEAVE__ELSEWHERE UINT32_MAX
+
+/* question.c: what a query asks, its source apart, and how; False: none that this graph can be
+ * asked. */
+void cleave__question_write(const struct cleave__query *query,
+                            enum cleave__serving_executor executor, struct cleave_writer *writer);
+bool cleave__question_read(struct cleave_reader *reader, const struct cleave__graph *graph,
+                           struct cleave__query *query, enum cleave__serving_executor *executor);
 
 /* watch.c */
 enum cleave_status cleave__graph_watch_make(struct cleave__graph_watch *watch,

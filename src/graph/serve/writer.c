@@ -19,6 +19,7 @@ static void destroy(void *self)
     CLEAVE_VECTOR_FREE(&w->plan);
     free(w->owner);
     free(w->busy);
+    free(w->tries);
     free(w->change);
     free(w);
 }
@@ -49,9 +50,11 @@ static enum cleave_status create(const void *argument, void **self, struct cleav
             .ops = &router_ops, .holder = w, .retry_ns = seat->world->serving->retry_ns};
         w->owner = malloc(n * sizeof *w->owner);
         w->busy = calloc(n, sizeof *w->busy);
+        w->tries = calloc(n, sizeof *w->tries);
         w->change = calloc(n, sizeof *w->change);
     }
-    if (!w || !w->owner || !w->busy || !w->change || !cleave__history_open(&w->history, graph)) {
+    if (!w || !w->owner || !w->busy || !w->tries || !w->change ||
+        !cleave__history_open(&w->history, graph)) {
         if (w)
             destroy(w);
         return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for a writer");
@@ -69,7 +72,8 @@ static void send(struct cleave__graph_writer *w, struct cleave_context *context,
         no_memory(context);
     else
         cleave__context_request(context, cleave__shard_actor(w->owner[user]), CLEAVE__GRAPH_CHANGE,
-                                writer->data, writer->count, w->seat->world->serving->retry_ns,
+                                writer->data, writer->count,
+                                cleave__pause_ns(w->seat->world->serving->retry_ns, w->tries[user]),
                                 user);
 }
 
@@ -182,9 +186,11 @@ static void receive(void *self, struct cleave_context *context,
             cleave__context_timer(context, serving->change_every_ns, 0);
     } else if (message->sort == CLEAVE_TIMEOUT) {
         w->repeated++;
+        w->tries[user] = (uint8_t)cleave__tries_more(w->tries[user]);
         send(w, context, user);
     } else {
         w->busy[user] = false;
+        w->tries[user] = 0;
         w->acknowledged++;
         cleave__history_acknowledge(&w->history, user, cleave__context_now_ns(context));
     }

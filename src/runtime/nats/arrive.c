@@ -101,6 +101,41 @@ static void put(struct arrival *a, struct cleave_frame frame)
     }
     link->given++;
     link->held += record.charged;
+    if (link->held > link->seen) /* its envelope said less than it held: not of ours */
+        link->seen = link->held;
+}
+
+void cleave__nats_answer(struct cleave__wire *wire, uint32_t from, uint64_t correlation,
+                         uint32_t kind, const void *body, size_t length)
+{
+    struct cleave__nats *nats = wire->nats;
+    struct arrival a = {.nats = nats, .box = wire->box};
+    const struct cleave_frame frame = {.kind = kind,
+                                       .sender = from,
+                                       .length = (uint32_t)length,
+                                       .flags = CLEAVE_FRAME_REPLY,
+                                       .correlation = correlation,
+                                       .body = body};
+    bool has_room = false;
+    pthread_mutex_lock(&wire->box->lock);
+    a.link = cleave__links_need(&wire->links, from);
+    if (a.link) {
+        put(&a, frame);
+        a.link->credited++;
+        has_room = a.link->waiting;
+        if (has_room)
+            atomic_fetch_sub(&nats->waiting, 1);
+        a.link->waiting = false;
+    }
+    pthread_mutex_unlock(&wire->box->lock);
+    if (!a.link)
+        cleave__runtime_no_memory(nats->crew.runtime);
+    if (a.wakes)
+        cleave__crew_runnable(&nats->crew, NULL, wire->box);
+    if (has_room)
+        cleave__crew_wake(&nats->crew, NULL, wire->box);
+    if (a.wakes || has_room)
+        cleave__crew_call(&nats->crew);
 }
 
 static bool take_frame(struct arrival *a, const struct cleave__envelope *envelope,
@@ -220,12 +255,14 @@ void cleave__nats_mark(struct cleave__nats *nats)
 {
     uint8_t bytes[CLEAVE__ENVELOPE_BYTES];
     char subject[CLEAVE__SUBJECT_BYTES];
-    struct cleave__envelope envelope = {.sort = CLEAVE__ENVELOPE_MARK,
-                                        .life = nats->life,
-                                        .charged = atomic_load(&nats->published)};
-    snprintf(subject, sizeof subject, "%s.p.%llu", nats->prefix, (unsigned long long)nats->life);
+    struct cleave__envelope envelope = {.sort = CLEAVE__ENVELOPE_MARK, .life = nats->life};
+    snprintf(subject, sizeof subject, "%s.p.%llu", nats->dial.prefix,
+             (unsigned long long)nats->life);
+    pthread_mutex_lock(&nats->publish_lock);
+    envelope.charged = nats->published;
     cleave__envelope_write(&envelope, bytes, sizeof bytes);
     cleave__nats_publish(nats, subject, bytes, sizeof bytes, false);
+    pthread_mutex_unlock(&nats->publish_lock);
 }
 
 void cleave__nats_probe(struct cleave__nats *nats, uint64_t before_ns)
@@ -240,7 +277,8 @@ void cleave__nats_probe(struct cleave__nats *nats, uint64_t before_ns)
             struct cleave__link *link = NULL;
             for (; links->slots && s <= links->mask; s++) {
                 link = links->slots[s];
-                if (link && link->waiting && link->waiting_since_ns <= before_ns)
+                if (link && link->waiting && link->waiting_since_ns <= before_ns &&
+                    nats->boxes.data[link->peer]->actor->sort != CLEAVE__ACTOR_LOG)
                     break;
                 link = NULL;
             }
@@ -259,11 +297,29 @@ static void take_mark(struct cleave__nats *nats, uint64_t published)
     if (published <= nats->resolved)
         return;
     uint64_t sent = published - nats->resolved;
-    uint64_t arrived = atomic_exchange(&nats->arrived, 0);
-    uint64_t missing = sent > arrived ? sent - arrived : 0;
+    uint64_t missing = sent > nats->arrived ? sent - nats->arrived : 0;
+    nats->arrived = 0;
     nats->resolved = published;
     cleave__nats_probe(nats, UINT64_MAX); /* before anybody thinks that all is over */
     atomic_fetch_sub(&nats->crew.active, (unsigned)missing);
+}
+
+void cleave__nats_announce(struct cleave__nats *nats, const struct cleave__box *box)
+{
+    uint8_t bytes[CLEAVE__ENVELOPE_BYTES];
+    struct cleave__envelope envelope = {.sort = CLEAVE__ENVELOPE_BEGUN,
+                                        .sender = box->actor->number,
+                                        .receiver = box->actor->number,
+                                        .life = nats->life};
+    cleave__envelope_write(&envelope, bytes, sizeof bytes);
+    cleave__nats_publish(nats, box->wire->subject, bytes, sizeof bytes, false);
+}
+
+static void take_begun(struct cleave__nats *nats, const struct cleave__envelope *envelope)
+{
+    if (envelope->life > nats->life && envelope->receiver < nats->boxes.count &&
+        nats->boxes.data[envelope->receiver])
+        cleave__nats_superseded(nats, nats->boxes.data[envelope->receiver]->actor);
 }
 
 void cleave__nats_arrive(natsConnection *connection, natsSubscription *subscription,
@@ -280,12 +336,14 @@ void cleave__nats_arrive(natsConnection *connection, natsSubscription *subscript
     bool own = good && envelope.life == nats->life;
     if (good && own && envelope.sort == CLEAVE__ENVELOPE_MARK) {
         take_mark(nats, envelope.charged);
+    } else if (good && envelope.sort == CLEAVE__ENVELOPE_BEGUN) {
+        take_begun(nats, &envelope);
     } else if (good && !nats->closing) {
         struct cleave__box *box = receiver_of(nats, ear, &envelope);
         good = box && take_envelope(nats, box, &envelope);
     }
     if (own && envelope.number > nats->resolved) {
-        atomic_fetch_add(&nats->arrived, 1);
+        nats->arrived++;
         if (atomic_fetch_sub(&nats->crew.active, 1) == 1)
             cleave__crew_call(&nats->crew);
     }

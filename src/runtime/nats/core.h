@@ -13,8 +13,8 @@
 #ifndef CLEAVE_RUNTIME_NATS_CORE_H
 #define CLEAVE_RUNTIME_NATS_CORE_H
 
-#include <nats/nats.h>
-
+#include "base/map.h"
+#include "runtime/nats/dial.h"
 #include "runtime/nats/link.h"
 #include "runtime/threads/crew.h"
 
@@ -36,7 +36,8 @@ struct cleave__wire {
     struct cleave__bytes overflow; /* records of messages that found the mailbox full, from `at` */
     size_t overflow_at;
     uint32_t overflow_messages;
-    uint64_t lost; /* not yet in the statistics */
+    uint64_t lost;               /* not yet in the statistics */
+    struct cleave__saved *saved; /* of a durable actor (saved.h) */
     /* of whoever runs the actor */
     struct cleave__link *last; /* whose message was taken up last */
     CLEAVE_VECTOR(struct cleave__link *) dirty;
@@ -53,19 +54,20 @@ struct cleave__ear {
 struct cleave__nats {
     struct cleave__crew crew; /* first: it is the runtime's state too */
     const struct cleave_nats_options *options;
-    natsOptions *connecting;
-    natsConnection *connection;
+    struct cleave__dial dial;
     uint64_t life;
-    size_t payload_most;
-    char prefix[CLEAVE__SUBJECT_BYTES / 2];
-    char seed[100]; /* of an NKey; wiped at the end */
+    bool loops; /* messages between actors of this process go through the server */
 
     _Alignas(128) pthread_mutex_t lock;        /* what follows */
     CLEAVE_VECTOR(struct cleave__box *) boxes; /* by actor; NULL: gone */
     uint32_t heard_up_to;                      /* actors below have their subscription */
     bool heard_all;                            /* by one subscription */
     bool remotes;                              /* there are actors elsewhere */
-    uint64_t resolved; /* messages to oneself known to have come, or to be lost */
+    uint64_t resolved; /* messages to oneself known to have come, or to be lost; */
+    uint64_t arrived;  /* that came after those */
+
+    pthread_mutex_t publish_lock; /* what follows; innermost */
+    uint64_t published;           /* messages to oneself */
 
     pthread_mutex_t ears_lock; /* what follows */
     pthread_cond_t ears_change, keeper_change;
@@ -73,32 +75,27 @@ struct cleave__nats {
     bool closed;        /* the connection */
     bool keeps;         /* the keeper is to go on */
 
+    pthread_mutex_t asks_lock; /* what follows (ask.h) */
+    struct cleave__map asks;   /* token -> struct cleave__ask * */
+    uint64_t asks_made;
+
     CLEAVE_VECTOR(struct cleave__ear *) ears; /* of the owner's thread, as are the next */
     pthread_t keeper;
     bool kept; /* it runs */
 
-    _Alignas(128) atomic_ullong published; /* messages to oneself */
-    atomic_ullong arrived;                 /* that came, after the resolved ones */
-    atomic_uint waiting;                   /* links that wait for credit */
-    atomic_bool disconnects;               /* there were some: messages may be lost */
+    _Alignas(128) atomic_uint waiting; /* links that wait for credit */
+    atomic_bool disconnects;           /* there were some: messages may be lost */
     atomic_bool closing;
     atomic_ullong disconnected_ns; /* since when; 0: connected */
     atomic_ullong refused;         /* messages that could not be read, or nobody's */
 };
 
-/* connect.c. One clear line when there is no way in. */
-enum cleave_status cleave__nats_connect(struct cleave__nats *nats, struct cleave_error *error);
-/* The run ends; workers that wait notice. */
+/* nats.c. The run ends; workers that wait notice. */
 void cleave__nats_fail(struct cleave__nats *nats, enum cleave_status status, const char *format,
                        ...) CLEAVE_PRINTF(3, 4);
-/* The signature of the server's challenge by an NKey, from its seed. */
-enum cleave_status cleave__nats_use_nkey(struct cleave__nats *nats, const char *seed,
-                                         struct cleave_error *error);
-/* Fills `error` for what the library says about `what`. */
-enum cleave_status cleave__nats_error(struct cleave_error *error, natsStatus status,
-                                      const char *what);
-/* A URL without its password, at most `size` bytes. */
-void cleave__nats_url(const char *url, char *out, size_t size);
+
+/* The run ends: another process is this actor now. */
+void cleave__nats_superseded(struct cleave__nats *nats, const struct cleave__actor *actor);
 
 /* send.c */
 extern const struct cleave__crew_hooks cleave__nats_hooks;
@@ -110,9 +107,13 @@ static inline bool cleave__nats_is_here(const struct cleave__box *box)
 {
     return box->actor->sort == CLEAVE__ACTOR_HERE;
 }
+bool cleave__nats_save(struct cleave_context *context, bool anew, const void *bytes, size_t length);
 /* To the server; `here` as above. */
 void cleave__nats_publish(struct cleave__nats *nats, const char *subject, const void *bytes,
                           size_t size, bool here);
+/* The same for what was held back (saved.h). */
+void cleave__nats_publish_held(struct cleave__nats *nats, const struct cleave__box *to,
+                               uint8_t *bytes, size_t size);
 /* An envelope without frames, about this link. A probe (with `content`) or credit. */
 void cleave__nats_tell(struct cleave__wire *wire, struct cleave__link *link,
                        enum cleave__envelope_sort sort);
@@ -120,12 +121,30 @@ void cleave__nats_tell(struct cleave__wire *wire, struct cleave__link *link,
 /* arrive.c */
 void cleave__nats_arrive(natsConnection *connection, natsSubscription *subscription,
                          natsMsg *message, void *ear);
+/* That this process is this actor, from its beginning on. */
+void cleave__nats_announce(struct cleave__nats *nats, const struct cleave__box *box);
 /* After a reconnection: a mark to oneself. */
 void cleave__nats_mark(struct cleave__nats *nats);
 /* Moves what waits before the mailbox into it; under the mailbox's lock. */
 void cleave__nats_refill(struct cleave__crew *crew, struct cleave__box *box);
 /* Asks for credit wherever an actor has waited for it since `before_ns`. Under `lock`. */
 void cleave__nats_probe(struct cleave__nats *nats, uint64_t before_ns);
+
+/* An answer to a request of the wire's actor, made up here. Any thread, no lock held. */
+void cleave__nats_answer(struct cleave__wire *wire, uint32_t from, uint64_t correlation,
+                         uint32_t kind, const void *body, size_t length);
+
+/* log.c */
+struct cleave__ask;
+/* The stream is there. */
+enum cleave_status cleave__log_open(struct cleave__nats *nats, jsCtx *js,
+                                    const struct cleave__box *box, struct cleave_error *error);
+/* A request to a log as what is asked of JetStream; NULL: the run has failed. */
+struct cleave__ask *cleave__log_ask(struct cleave__nats *nats, struct cleave_context *context,
+                                    const struct cleave__box *log,
+                                    const struct cleave_frame *frame);
+/* PREFIX-KIND-NAME, or PREFIX-KIND for an empty name; CLEAVE__SUBJECT_BYTES. */
+void cleave__nats_stream_name(const char *prefix, const char *kind, const char *name, char *out);
 
 /* keeper.c */
 bool cleave__nats_keep(struct cleave__nats *nats);

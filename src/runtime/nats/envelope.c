@@ -6,7 +6,7 @@ enum { MAGIC = 0x6e63, VERSION = 1, AT_CHECKSUM = 4, AT_REST = 8 };
 
 static uint32_t checksum_of(const uint8_t *bytes, size_t size)
 {
-    return (uint32_t)XXH3_64bits(bytes + AT_REST, size - AT_REST);
+    return (uint32_t)XXH3_64bits_withSeed(bytes + AT_REST, size - AT_REST, cleave__load32(bytes));
 }
 
 void cleave__envelope_write(const struct cleave__envelope *envelope, uint8_t *bytes, size_t size)
@@ -23,6 +23,12 @@ void cleave__envelope_write(const struct cleave__envelope *envelope, uint8_t *by
     cleave__store64(bytes + 48, envelope->number);
     cleave__store32(bytes + 56, envelope->flags);
     cleave__store32(bytes + 60, envelope->offset);
+    cleave__store32(bytes + AT_CHECKSUM, checksum_of(bytes, size));
+}
+
+void cleave__envelope_renumber(uint8_t *bytes, size_t size, uint64_t number)
+{
+    cleave__store64(bytes + 48, number);
     cleave__store32(bytes + AT_CHECKSUM, checksum_of(bytes, size));
 }
 
@@ -51,7 +57,8 @@ enum cleave_status cleave__envelope_read(const uint8_t *bytes, size_t size,
                                         .offset = cleave__load32(bytes + 60),
                                         .content = bytes + CLEAVE__ENVELOPE_BYTES,
                                         .length = size - CLEAVE__ENVELOPE_BYTES};
-    bool bare = envelope.sort == CLEAVE__ENVELOPE_CREDIT || envelope.sort == CLEAVE__ENVELOPE_MARK;
+    bool bare = envelope.sort == CLEAVE__ENVELOPE_CREDIT ||
+                envelope.sort == CLEAVE__ENVELOPE_MARK || envelope.sort == CLEAVE__ENVELOPE_BEGUN;
     if (bytes[3] == 0 || bytes[3] >= CLEAVE__ENVELOPE_SORTS ||
         envelope.flags & ~(uint32_t)CLEAVE__ENVELOPE_FLAGS || envelope.life == 0 ||
         (bare && envelope.length) ||

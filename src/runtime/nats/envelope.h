@@ -11,8 +11,9 @@
  *             process
  *
  * Frames follow one after the other, each after its length in 32 bits. The checksum is the low half
- * of XXH3. A life is when a process began, in nanoseconds since 1970: of two processes that are the
- * same actor the later one counts. Hostile bytes give an error, never more. */
+ * of XXH3 with the four bytes before it as seed. A life is when a process began, in nanoseconds
+ * since 1970: of two processes that are the same actor the later one counts. Hostile bytes give an
+ * error, never more. */
 #ifndef CLEAVE_RUNTIME_NATS_ENVELOPE_H
 #define CLEAVE_RUNTIME_NATS_ENVELOPE_H
 
@@ -25,6 +26,7 @@ enum cleave__envelope_sort {
     CLEAVE__ENVELOPE_CREDIT, /* nothing but what the envelope says */
     CLEAVE__ENVELOPE_PROBE,  /* to be answered with credit; content: u64, last number sent */
     CLEAVE__ENVELOPE_MARK,   /* to oneself: what was sent before it has come, or is lost */
+    CLEAVE__ENVELOPE_BEGUN,  /* to oneself: an older process that is this actor ends */
     CLEAVE__ENVELOPE_SORTS
 };
 
@@ -45,6 +47,8 @@ struct cleave__envelope {
 
 /* Writes the first CLEAVE__ENVELOPE_BYTES of `bytes`; the content, up to `size`, is there. */
 void cleave__envelope_write(const struct cleave__envelope *envelope, uint8_t *bytes, size_t size);
+/* Gives one that is written another number. */
+void cleave__envelope_renumber(uint8_t *bytes, size_t size, uint64_t number);
 /* CLEAVE_CORRUPT says what is wrong. `out` borrows `bytes`. */
 enum cleave_status cleave__envelope_read(const uint8_t *bytes, size_t size,
                                          struct cleave__envelope *out, struct cleave_error *error);

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <time.h>
 
-#include "runtime/nats/core.h"
+#include "runtime/nats/ask.h"
 
 static void look(struct cleave__nats *nats)
 {
@@ -15,6 +15,7 @@ static void look(struct cleave__nats *nats)
         cleave__nats_probe(nats, now_ns - CLEAVE__PROBE_NS);
         pthread_mutex_unlock(&nats->lock);
     }
+    cleave__asks_repeat(nats);
     if (since_ns && patience_ns && now_ns > since_ns && now_ns - since_ns > patience_ns)
         cleave__nats_fail(nats, CLEAVE_IO, "no NATS server has been there for %.1f s",
                           (double)(now_ns - since_ns) / 1e9);

@@ -1,16 +1,80 @@
 /* The nats transport's operations: a crew, a connection, and a subscription for each actor. */
-#include <assert.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
-#include "runtime/nats/core.h"
+#include "runtime/nats/saved.h"
 
 static uint64_t realtime_ns(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_REALTIME, &t);
     return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+}
+
+void cleave__nats_fail(struct cleave__nats *nats, enum cleave_status status, const char *format,
+                       ...)
+{
+    char text[400];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    cleave__runtime_fail(nats->crew.runtime, status, "%s", text);
+    cleave__crew_call(&nats->crew);
+}
+
+/* ---- what the library tells ---- */
+
+void cleave__nats_superseded(struct cleave__nats *nats, const struct cleave__actor *actor)
+{
+    cleave__nats_fail(nats, CLEAVE_CONFLICT,
+                      "%s: another process that began later is this actor now; this one stops",
+                      actor->name);
+}
+
+static void on_disconnected(natsConnection *connection, void *closure)
+{
+    struct cleave__nats *nats = closure;
+    (void)connection;
+    atomic_store(&nats->disconnects, true);
+    atomic_store(&nats->disconnected_ns, cleave__crew_now_ns(&nats->crew) + 1);
+}
+
+static void on_reconnected(natsConnection *connection, void *closure)
+{
+    struct cleave__nats *nats = closure;
+    (void)connection;
+    atomic_store(&nats->disconnected_ns, 0);
+    cleave__nats_mark(nats);
+}
+
+static void on_closed(natsConnection *connection, void *closure)
+{
+    struct cleave__nats *nats = closure;
+    (void)connection;
+    if (!atomic_load(&nats->closing))
+        cleave__nats_fail(nats, CLEAVE_IO, "the NATS servers refuse to take the connection back");
+    pthread_mutex_lock(&nats->ears_lock);
+    nats->closed = true;
+    pthread_cond_broadcast(&nats->ears_change);
+    pthread_mutex_unlock(&nats->ears_lock);
+}
+
+static void on_error(natsConnection *connection, natsSubscription *subscription, natsStatus status,
+                     void *closure)
+{
+    struct cleave__nats *nats = closure;
+    const char *text = NULL;
+    (void)subscription;
+    if (status != NATS_NOT_PERMITTED && status != NATS_SLOW_CONSUMER)
+        return;
+    natsConnection_GetLastError(connection, &text);
+    cleave__nats_fail(nats, CLEAVE_IO,
+                      "the NATS server does not permit it: %s; subjects %s.> are "
+                      "needed",
+                      text && text[0] ? text : natsStatus_GetText(status), nats->dial.prefix);
 }
 
 /* ---- subscriptions ---- */
@@ -25,7 +89,8 @@ static void on_complete(void *closure)
 }
 
 static enum cleave_status listen_to(struct cleave__nats *nats, const char *subject,
-                                    const char *group, uint32_t member, struct cleave_error *error)
+                                    const char *group, uint32_t member, natsMsgHandler handler,
+                                    struct cleave_error *error)
 {
     struct cleave__ear *ear = calloc(1, sizeof *ear);
     if (!ear || !CLEAVE_PUSH(&nats->ears, ear)) {
@@ -34,10 +99,10 @@ static enum cleave_status listen_to(struct cleave__nats *nats, const char *subje
     }
     *ear = (struct cleave__ear){.nats = nats, .member = member};
     natsStatus status =
-        group ? natsConnection_QueueSubscribe(&ear->subscription, nats->connection, subject, group,
-                                              cleave__nats_arrive, ear)
-              : natsConnection_Subscribe(&ear->subscription, nats->connection, subject,
-                                         cleave__nats_arrive, ear);
+        group ? natsConnection_QueueSubscribe(&ear->subscription, nats->dial.connection, subject,
+                                              group, handler, ear)
+              : natsConnection_Subscribe(&ear->subscription, nats->dial.connection, subject,
+                                         handler, ear);
     if (!status)
         status = natsSubscription_SetPendingLimits(ear->subscription, -1, -1);
     if (!status) {
@@ -46,35 +111,70 @@ static enum cleave_status listen_to(struct cleave__nats *nats, const char *subje
         pthread_mutex_unlock(&nats->ears_lock);
         status = natsSubscription_SetOnCompleteCB(ear->subscription, on_complete, ear);
     }
-    return status ? cleave__nats_error(error, status, subject) : CLEAVE_OK;
+    return status ? cleave__dial_error(error, status, subject) : CLEAVE_OK;
+}
+
+/* Logs, and what durable actors saved, of actors from `first` on. */
+static enum cleave_status open_streams(struct cleave__nats *nats, size_t first,
+                                       struct cleave_error *error)
+{
+    bool durable = nats->options->durable;
+    enum cleave_status status = CLEAVE_OK;
+    jsCtx *js = NULL;
+    for (size_t a = first; !status && a < nats->boxes.count; a++) {
+        const struct cleave__box *box = nats->boxes.data[a];
+        bool saves = durable && a && cleave__nats_is_here(box);
+        if (!saves && box->actor->sort != CLEAVE__ACTOR_LOG)
+            continue;
+        if (!js) {
+            natsStatus said = natsConnection_JetStream(&js, nats->dial.connection, NULL);
+            status = said      ? cleave__dial_error(error, said, "JetStream")
+                     : durable ? cleave__saved_stream(nats, js, error)
+                               : CLEAVE_OK;
+        }
+        if (!status)
+            status = saves ? cleave__saved_open(box->wire, js, error)
+                           : cleave__log_open(nats, js, box, error);
+    }
+    jsCtx_Destroy(js);
+    return status;
 }
 
 /* Of those that were added since the last run. */
 static enum cleave_status listen(struct cleave__nats *nats, struct cleave_error *error)
 {
-    enum cleave_status status = CLEAVE_OK;
     char subject[CLEAVE__SUBJECT_BYTES];
     size_t count = nats->boxes.count;
     if (nats->heard_up_to == count)
         return CLEAVE_OK;
-    if (nats->heard_up_to == 0) {
-        snprintf(subject, sizeof subject, "%s.p.%llu", nats->prefix,
+    enum cleave_status status = open_streams(nats, nats->heard_up_to, error);
+    if (!status && nats->heard_up_to == 0) {
+        snprintf(subject, sizeof subject, "%s.p.%llu", nats->dial.prefix,
                  (unsigned long long)nats->life);
-        status = listen_to(nats, subject, NULL, 0, error);
+        status = listen_to(nats, subject, NULL, 0, cleave__nats_arrive, error);
+        snprintf(subject, sizeof subject, "%s.r.%llu.*", nats->dial.prefix,
+                 (unsigned long long)nats->life);
+        if (!status)
+            status = listen_to(nats, subject, NULL, 0, cleave__asks_arrive, error);
         /* Where nobody is elsewhere, one subscription does. */
         nats->heard_all = !nats->remotes;
-        snprintf(subject, sizeof subject, "%s.a.*", nats->prefix);
+        snprintf(subject, sizeof subject, "%s.a.*", nats->dial.prefix);
         if (!status && nats->heard_all)
-            status = listen_to(nats, subject, NULL, 0, error);
+            status = listen_to(nats, subject, NULL, 0, cleave__nats_arrive, error);
     }
     for (size_t a = nats->heard_up_to; !status && !nats->heard_all && a < count; a++) {
         const struct cleave__box *box = nats->boxes.data[a];
         if (a && cleave__nats_is_here(box))
-            status = listen_to(nats, box->wire->subject, NULL, 0, error);
+            status = listen_to(nats, box->wire->subject, NULL, 0, cleave__nats_arrive, error);
     }
-    natsStatus said = status ? NATS_OK : natsConnection_FlushTimeout(nats->connection, 5000);
+    natsStatus said = status ? NATS_OK : natsConnection_FlushTimeout(nats->dial.connection, 5000);
     if (said)
-        status = cleave__nats_error(error, said, "subscribing at the NATS server");
+        status = cleave__dial_error(error, said, "subscribing at the NATS server");
+    /* An older process that still is one of these actors ends. */
+    for (size_t a = nats->heard_up_to ? nats->heard_up_to : 1; !status && a < count; a++) {
+        if (cleave__nats_is_here(nats->boxes.data[a]) && (a == 1 || !nats->heard_all))
+            cleave__nats_announce(nats, nats->boxes.data[a]);
+    }
     if (!status)
         nats->heard_up_to = (uint32_t)count;
     return status;
@@ -82,20 +182,26 @@ static enum cleave_status listen(struct cleave__nats *nats, struct cleave_error 
 
 /* ---- operations ---- */
 
-/* No callback is under way afterwards, nor will be. */
+enum { FINISH_NS = 2000000000 };
+
+/* What JetStream is to keep is kept, if it does not take too long. No callback is under way
+ * afterwards, nor will be. */
 static void hush(void *state)
 {
     struct cleave__nats *nats = state;
-    if (atomic_exchange(&nats->closing, true))
+    if (atomic_load(&nats->closing))
         return;
+    if (nats->dial.connection && !cleave__runtime_failed(nats->crew.runtime))
+        cleave__asks_finish(nats, FINISH_NS);
+    atomic_store(&nats->closing, true);
     cleave__nats_keep_no_more(nats);
-    if (!nats->connection)
+    if (!nats->dial.connection)
         return;
-    if (natsConnection_Status(nats->connection) == NATS_CONN_STATUS_CONNECTED)
-        natsConnection_FlushTimeout(nats->connection, 1000); /* what was sent leaves */
+    if (natsConnection_Status(nats->dial.connection) == NATS_CONN_STATUS_CONNECTED)
+        natsConnection_FlushTimeout(nats->dial.connection, 1000); /* what was sent leaves */
     for (size_t e = 0; e < nats->ears.count; e++)
         natsSubscription_Unsubscribe(nats->ears.data[e]->subscription);
-    natsConnection_Close(nats->connection);
+    natsConnection_Close(nats->dial.connection);
     pthread_mutex_lock(&nats->ears_lock);
     while (nats->ears_open || !nats->closed)
         pthread_cond_wait(&nats->ears_change, &nats->ears_lock);
@@ -111,14 +217,15 @@ static void close_nats(void *state)
         free(nats->ears.data[e]);
     }
     CLEAVE_VECTOR_FREE(&nats->ears);
+    cleave__asks_free(nats);
     CLEAVE_VECTOR_FREE(&nats->boxes);
-    natsConnection_Destroy(nats->connection);
-    natsOptions_Destroy(nats->connecting);
+    cleave__dial_close(&nats->dial);
     pthread_cond_destroy(&nats->ears_change);
     pthread_mutex_destroy(&nats->ears_lock);
+    pthread_mutex_destroy(&nats->asks_lock);
+    pthread_mutex_destroy(&nats->publish_lock);
     pthread_mutex_destroy(&nats->lock);
     cleave__crew_close(&nats->crew);
-    explicit_bzero(nats->seed, sizeof nats->seed);
     free(nats);
 }
 
@@ -131,6 +238,8 @@ static enum cleave_status open_nats(struct cleave_runtime *runtime, void **state
     memset(nats, 0, sizeof *nats);
     nats->options = &runtime->options.nats;
     nats->life = realtime_ns();
+    /* One way for all that a durable actor sends keeps its order. */
+    nats->loops = nats->options->loop || nats->options->durable;
     nats->crew.hooks = &cleave__nats_hooks;
     nats->crew.serves = nats->options->serve;
     nats->crew.open = nats->options->serve;
@@ -141,8 +250,12 @@ static enum cleave_status open_nats(struct cleave_runtime *runtime, void **state
     }
     pthread_mutex_init(&nats->lock, NULL);
     pthread_mutex_init(&nats->ears_lock, NULL);
+    pthread_mutex_init(&nats->asks_lock, NULL);
+    pthread_mutex_init(&nats->publish_lock, NULL);
     pthread_cond_init(&nats->ears_change, NULL);
-    status = cleave__nats_connect(nats, error);
+    const struct cleave__dial_calls calls = {nats, on_disconnected, on_reconnected, on_closed,
+                                             on_error};
+    status = cleave__dial_open(&nats->dial, nats->options, &calls, error);
     if (!status && !cleave__nats_keep(nats))
         status = cleave_error_set(error, CLEAVE_NO_MEMORY, "no thread for the nats transport");
     if (status)
@@ -167,6 +280,7 @@ static void drop(void *state, struct cleave__actor *actor)
     pthread_mutex_unlock(&nats->lock);
     if (box->wire) {
         cleave__links_free(&box->wire->links);
+        cleave__saved_free(box->wire->saved);
         free(box->wire->overflow.data);
         CLEAVE_VECTOR_FREE(&box->wire->dirty);
         CLEAVE_VECTOR_FREE(&box->wire->touched);
@@ -182,9 +296,11 @@ static char *subject_of(const struct cleave__nats *nats, const struct cleave__ac
     if (!subject)
         return NULL;
     if (actor->sort == CLEAVE__ACTOR_GROUP)
-        snprintf(subject, CLEAVE__SUBJECT_BYTES, "%s.g.%.60s", nats->prefix, actor->name);
+        snprintf(subject, CLEAVE__SUBJECT_BYTES, "%s.g.%.60s", nats->dial.prefix, actor->name);
+    else if (actor->sort == CLEAVE__ACTOR_LOG)
+        snprintf(subject, CLEAVE__SUBJECT_BYTES, "%s.l.%.60s", nats->dial.prefix, actor->name);
     else
-        snprintf(subject, CLEAVE__SUBJECT_BYTES, "%s.a.%u", nats->prefix, actor->number);
+        snprintf(subject, CLEAVE__SUBJECT_BYTES, "%s.a.%u", nats->dial.prefix, actor->number);
     return subject;
 }
 
@@ -207,7 +323,7 @@ static enum cleave_status add(void *state, struct cleave__actor *actor, struct c
     pthread_mutex_unlock(&nats->lock);
     if (!good)
         return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for an actor");
-    if (actor->sort != CLEAVE__ACTOR_HERE) {
+    if (actor->sort == CLEAVE__ACTOR_ELSEWHERE || actor->sort == CLEAVE__ACTOR_GROUP) {
         nats->remotes = true;
         nats->crew.open = true;
     }
@@ -222,7 +338,8 @@ static enum cleave_status join(void *state, struct cleave__actor *actor,
 {
     struct cleave__nats *nats = state;
     const struct cleave__box *box = group->mail;
-    return listen_to(nats, box->wire->subject, group->name, actor->number, error);
+    return listen_to(nats, box->wire->subject, group->name, actor->number, cleave__nats_arrive,
+                     error);
 }
 
 static enum cleave_status run(void *state, uint64_t until_ns,
@@ -270,4 +387,5 @@ const struct cleave_transport_ops cleave__nats = {.name = "nats",
                                                   .reaches_out = true,
                                                   .join = join,
                                                   .hush = hush,
+                                                  .save = cleave__nats_save,
                                                   .lossy = lossy};

@@ -4,9 +4,11 @@
  * Text is base32 of a prefix (of seeds two bytes, of public keys one), 32 bytes, and their
  * CRC-16/XMODEM, low byte first: the format of NATS' nkeys. */
 #include <openssl/evp.h>
-#include <stdlib.h>
+#include <stdint.h>
+#include <string.h>
 
-#include "runtime/nats/core.h"
+#include "base/bytes.h"
+#include "runtime/nats/dial.h"
 
 enum { KEY = 32, SEED_BYTES = 2 + KEY + 2, PUBLIC_BYTES = 1 + KEY + 2, PUBLIC_TEXT = 56 };
 
@@ -77,19 +79,19 @@ static bool public_of(const char *seed, char out[PUBLIC_TEXT + 1])
 static natsStatus sign(char **error, unsigned char **signature, int *length, const char *nonce,
                        void *closure)
 {
-    const struct cleave__nats *nats = closure;
+    const struct cleave__dial *dial = closure;
     (void)error;
-    return nats_Sign(nats->seed, nonce, signature, length);
+    return nats_Sign(dial->seed, nonce, signature, length);
 }
 
-enum cleave_status cleave__nats_use_nkey(struct cleave__nats *nats, const char *seed,
+enum cleave_status cleave__dial_use_nkey(struct cleave__dial *dial, const char *seed,
                                          struct cleave_error *error)
 {
     char key[PUBLIC_TEXT + 1];
-    if (strlen(seed) >= sizeof nats->seed || !public_of(seed, key))
+    if (strlen(seed) >= sizeof dial->seed || !public_of(seed, key))
         return cleave_error_set(error, CLEAVE_BAD_INPUT, "%s: what follows `nkey` is not a seed",
-                                nats->options->credentials);
-    memcpy(nats->seed, seed, strlen(seed) + 1);
-    natsStatus status = natsOptions_SetNKey(nats->connecting, key, sign, nats);
-    return status ? cleave__nats_error(error, status, "the NKey") : CLEAVE_OK;
+                                dial->options->credentials);
+    memcpy(dial->seed, seed, strlen(seed) + 1);
+    natsStatus status = natsOptions_SetNKey(dial->connecting, key, sign, dial);
+    return status ? cleave__dial_error(error, status, "the NKey") : CLEAVE_OK;
 }

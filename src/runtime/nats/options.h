@@ -28,6 +28,7 @@ struct cleave_nats_options {
     bool serve;              /* a run does not end when nothing is left to do */
     bool durable;            /* what is saved outlives the process */
     uint32_t replicas;       /* of streams: 1 or 3; 0: 1 */
+    uint64_t log_window_ns;  /* how long a log's stream knows ids; 0: 10 minutes */
     uint64_t patience_ns;    /* how long to try to reach a server before giving up; 0: 5 s at the
                               * start, for ever later */
 };

@@ -2,7 +2,7 @@
 #include <assert.h>
 #include <stdio.h>
 
-#include "runtime/nats/core.h"
+#include "runtime/nats/saved.h"
 
 static struct cleave__nats *nats_of(struct cleave_context *context)
 {
@@ -16,7 +16,7 @@ void cleave__nats_publish(struct cleave__nats *nats, const char *subject, const 
 {
     if (here)
         atomic_fetch_add(&nats->crew.active, 1);
-    natsStatus status = natsConnection_Publish(nats->connection, subject, bytes, (int)size);
+    natsStatus status = natsConnection_Publish(nats->dial.connection, subject, bytes, (int)size);
     if (!status)
         return;
     /* Without a connection, or as it breaks: lost, or sent by the next one. The mark then tells. */
@@ -57,19 +57,41 @@ static struct cleave__envelope describe(struct cleave__wire *wire, struct cleave
     return envelope;
 }
 
-static void number(struct cleave__nats *nats, struct cleave__envelope *envelope, bool here)
+/* Those that come back are numbered as they leave, so that a mark is behind all that it counts. */
+void cleave__nats_publish_held(struct cleave__nats *nats, const struct cleave__box *to,
+                               uint8_t *bytes, size_t size)
 {
+    bool here = cleave__nats_is_here(to);
+    if (here) {
+        pthread_mutex_lock(&nats->publish_lock);
+        cleave__envelope_renumber(bytes, size, ++nats->published);
+    }
+    cleave__nats_publish(nats, to->wire->subject, bytes, size, here);
     if (here)
-        envelope->number = atomic_fetch_add(&nats->published, 1) + 1;
+        pthread_mutex_unlock(&nats->publish_lock);
 }
 
 static void post(struct cleave__wire *wire, const struct cleave__box *to,
                  struct cleave__envelope *envelope, uint8_t *bytes, size_t size)
 {
     bool here = cleave__nats_is_here(to);
-    number(wire->nats, envelope, here);
+    bool carries =
+        envelope->sort == CLEAVE__ENVELOPE_FRAMES || envelope->sort == CLEAVE__ENVELOPE_PIECE;
+    if (wire->saved && carries) {
+        cleave__envelope_write(envelope, bytes, size);
+        cleave__saved_hold(wire->saved, to, bytes, size, NULL);
+        return;
+    }
+    struct cleave__nats *nats = wire->nats;
+    envelope->number = 0;
+    if (here) {
+        pthread_mutex_lock(&nats->publish_lock);
+        envelope->number = ++nats->published;
+    }
     cleave__envelope_write(envelope, bytes, size);
-    cleave__nats_publish(wire->nats, to->wire->subject, bytes, size, here);
+    cleave__nats_publish(nats, to->wire->subject, bytes, size, here);
+    if (here)
+        pthread_mutex_unlock(&nats->publish_lock);
 }
 
 void cleave__nats_tell(struct cleave__wire *wire, struct cleave__link *link,
@@ -89,7 +111,7 @@ void cleave__nats_tell(struct cleave__wire *wire, struct cleave__link *link,
 static void post_pieces(struct cleave__wire *wire, const struct cleave__box *to,
                         struct cleave__envelope *envelope, const uint8_t *frame, size_t size)
 {
-    size_t most = wire->nats->payload_most - CLEAVE__ENVELOPE_BYTES;
+    size_t most = wire->nats->dial.payload_most - CLEAVE__ENVELOPE_BYTES;
     uint64_t charged = envelope->charged;
     bool costs = !(frame[3] & CLEAVE_FRAME_REPLY);
     uint8_t *bytes = malloc(CLEAVE__ENVELOPE_BYTES + (size < most ? size : most));
@@ -116,7 +138,7 @@ static void post_batch(struct cleave__wire *wire, struct cleave__link *link)
     struct cleave__envelope envelope = describe(wire, link, CLEAVE__ENVELOPE_FRAMES, to);
     pthread_mutex_unlock(&wire->box->lock);
     size_t head = CLEAVE__ENVELOPE_BYTES + 4;
-    if (link->batch.count <= wire->nats->payload_most)
+    if (link->batch.count <= wire->nats->dial.payload_most)
         post(wire, to, &envelope, link->batch.data, link->batch.count);
     else /* one frame */
         post_pieces(wire, to, &envelope, link->batch.data + head, link->batch.count - head);
@@ -158,7 +180,7 @@ enum cleave__offer cleave__nats_offer(struct cleave_context *context,
     struct cleave__nats *nats = nats_of(context);
     struct cleave__actor *peer = context->runtime->actors.data[frame->receiver];
     struct cleave__box *own = context->actor->mail;
-    if (peer->sort == CLEAVE__ACTOR_HERE && (!nats->options->loop || context->actor->number == 0))
+    if (peer->sort == CLEAVE__ACTOR_HERE && (!nats->loops || context->actor->number == 0))
         return cleave__crew_offer(context, channel, frame, forced);
     struct cleave__wire *wire = own->wire;
     if (!channel->link) {
@@ -186,6 +208,17 @@ enum cleave__offer cleave__nats_offer(struct cleave_context *context,
     pthread_mutex_unlock(&own->lock);
     if (full)
         return CLEAVE__FULL;
+    if (peer->sort == CLEAVE__ACTOR_LOG) {
+        struct cleave__ask *ask = cleave__log_ask(nats, context, peer->mail, frame);
+        if (!ask)
+            return CLEAVE__FAILED;
+        channel->sent++;
+        if (!wire->saved)
+            cleave__ask_begin(ask);
+        else if (!cleave__saved_hold(wire->saved, NULL, NULL, ask->size, ask))
+            cleave__ask_free(ask);
+        return CLEAVE__SENT;
+    }
     if (append(context, wire, link, channel, frame))
         return CLEAVE__SENT;
     cleave__runtime_no_memory(context->runtime);
@@ -242,6 +275,8 @@ static void flush(struct cleave__worker *worker, struct cleave__box *box)
         link->dirty = false;
     }
     wire->dirty.count = 0;
+    if (wire->saved)
+        cleave__saved_turn(wire->saved);
     for (size_t i = 0; i < wire->touched.count; i++) {
         struct cleave__link *link = wire->touched.data[i];
         link->touched = false;
@@ -259,4 +294,20 @@ static bool expects(struct cleave__crew *crew)
     return atomic_load(&nats->waiting) > 0;
 }
 
-const struct cleave__crew_hooks cleave__nats_hooks = {taken, flush, cleave__nats_refill, expects};
+static bool waits(struct cleave__box *box)
+{
+    return box->wire->saved && cleave__saved_is_full(box->wire->saved);
+}
+
+const struct cleave__crew_hooks cleave__nats_hooks = {taken, flush, cleave__nats_refill, waits,
+                                                      expects};
+
+bool cleave__nats_save(struct cleave_context *context, bool anew, const void *bytes, size_t length)
+{
+    struct cleave__box *own = context->actor->mail;
+    if (!own->wire->saved)
+        return false;
+    if (!cleave__saved_note(own->wire->saved, anew, bytes, length))
+        cleave__runtime_no_memory(context->runtime);
+    return true;
+}

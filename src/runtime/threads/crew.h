@@ -36,6 +36,8 @@ struct cleave__crew_hooks {
     void (*flush)(struct cleave__worker *worker, struct cleave__box *box);
     /* Under the mailbox's lock: there is room in it. */
     void (*refill)(struct cleave__crew *crew, struct cleave__box *box);
+    /* The actor is to have no turn until it is woken. Under the mailbox's lock, or not. */
+    bool (*waits)(struct cleave__box *box);
     /* Of an open crew with nothing to do: something is to come all the same. */
     bool (*expects)(struct cleave__crew *crew);
 };

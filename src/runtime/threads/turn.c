@@ -116,7 +116,7 @@ static void end_turn(struct cleave__worker *worker, struct cleave__box *box)
     uint32_t count =
         cleave__box_pop_waiters(box, waiters, room < WAKE_AT_ONCE ? room : WAKE_AT_ONCE);
     bool again;
-    if (actor->parked || !actor->ops) {
+    if (actor->parked || !actor->ops || (hooks && hooks->waits(box))) {
         again = box->woke;
         box->woke = false;
         box->asleep = !again;
@@ -153,7 +153,9 @@ void cleave__crew_turn(struct cleave__worker *worker, struct cleave__box *box)
     context->clock_read = false;
     uint64_t began_ns = runtime->measures ? cleave__now_ns(context) : 0;
     cleave__actor_start(context);
-    if ((!actor->parked || cleave__actor_drain(context)) && !cleave__runtime_over(runtime)) {
+    const struct cleave__crew_hooks *hooks = worker->crew->hooks;
+    if ((!actor->parked || cleave__actor_drain(context)) && !cleave__runtime_over(runtime) &&
+        !(hooks && hooks->waits(box))) {
         if (cleave__box_begin(box))
             cleave__runtime_fail(runtime, CLEAVE_CORRUPT,
                                  "the mailbox of %s holds more than the %u messages it may",

@@ -167,6 +167,18 @@ static void begin_move(struct cleave__balancer *b, struct cleave_context *contex
     free(router);
 }
 
+/* False: the run is over. */
+static bool tell_map(struct cleave__balancer *b, struct cleave_context *context)
+{
+    const struct cleave__streaming *streaming = b->seat->world->streaming;
+    struct cleave_error error;
+    enum cleave_status status =
+        streaming->moved ? streaming->moved(streaming->moved_context, b->cells, &error) : CLEAVE_OK;
+    if (status)
+        cleave__context_fail(context, status, "%s", error.message);
+    return !status;
+}
+
 static void moved(void *self, struct cleave_context *context, bool done)
 {
     struct cleave__balancer *b = self;
@@ -192,6 +204,8 @@ static void moved(void *self, struct cleave_context *context, bool done)
             b->refused[step->from] = b->refused[step->to] = 0;
         cleave__cells_cut(*from, step->cells, from);
         cleave__cells_join(*to, step->cells, to);
+        if (!tell_map(b, context))
+            return;
     } else {
         b->decision.step_count = 0; /* the second step may make no sense without the first */
     }
@@ -432,7 +446,7 @@ static void start(void *self, struct cleave_context *context, const uint8_t *sav
         status = cleave__balancer_load(b, saved, length, &error);
     if (status)
         cleave__context_fail(context, status, "%s", error.message);
-    else
+    else if (tell_map(b, context))
         resume(b, context);
 }
 

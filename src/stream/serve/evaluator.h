@@ -115,8 +115,8 @@ void cleave__evaluator_remove(struct cleave__evaluator *e, uint32_t slot);
 bool cleave__record_read(struct cleave_reader *reader, struct cleave_arena *arena,
                          struct cleave__record *out, bool *no_memory);
 void cleave__record_write(const struct cleave__record *record, struct cleave_writer *writer);
-/* Whether its cover is what a router chooses for such a query. */
-bool cleave__record_covered(const struct cleave__record *record);
+/* Whether its region is one of the space, and its cover what a router chooses for such a query. */
+bool cleave__evaluator_accepts(const struct cleave__evaluator *e, struct cleave__record *record);
 bool cleave__evaluator_count_cover(struct cleave__evaluator *e, const struct cleave__query *query,
                                    uint32_t cover, bool more);
 

@@ -88,6 +88,10 @@ static void write_object(const struct cleave__evaluator *e, struct cleave_writer
         if (track && e->ops->query(e->matcher, first->slot, &query))
             cleave__put64(found, query.end_ms);
     }
+    if (e->seat->world->streaming->apart) {
+        cleave__put32(found, object->note_length);
+        cleave__put_bytes(found, object->note, object->note_length);
+    }
 }
 
 /* An object's number, how many queries have it, which. Those that none has too, if somebody must
@@ -178,8 +182,8 @@ static void pass_on(struct cleave__evaluator *e, struct cleave_context *context,
         cleave__context_send(context, e->end.target, CLEAVE__STREAM_EVALUATE_ON, writer->data,
                              writer->count);
     else
-        cleave__context_send(context, cleave__sink_actor(e->seat->world), CLEAVE__STREAM_MATCHES,
-                             writer->data, writer->count);
+        cleave__context_send(context, cleave__sink_actor(e->seat->world, e->seat->index),
+                             CLEAVE__STREAM_MATCHES, writer->data, writer->count);
 }
 
 void cleave__evaluator_match(struct cleave__evaluator *e, struct cleave_context *context,

@@ -91,7 +91,11 @@ static void write_piece(void *holder, uint64_t piece, struct cleave_writer *writ
     cleave__put64(writer, cost); /* of all that moves, with the first cell */
     if (e->seat->world->durable) {
         cleave__put64(writer, e->settled);
-        if (index)
+        bool tells = index == 0;
+#ifdef CLEAVE_PLANT_NO_REMOVED /* a bug that tests build in, to see it found */
+        tells = false;
+#endif
+        if (!tells)
             cleave__put64(writer, 0);
         else
             cleave__evaluator_put_removed(e, writer);
@@ -137,7 +141,7 @@ bool cleave__evaluator_take(struct cleave__evaluator *e, struct cleave_reader *r
     while (cleave__left(reader)) {
         struct cleave__record record;
         if (!cleave__record_read(reader, &e->arena, &record, no_memory) ||
-            !cleave__record_covered(&record))
+            !cleave__evaluator_accepts(e, &record))
             return false;
         if (!cleave__evaluator_store(e, &record)) {
             *no_memory = true;

@@ -28,7 +28,7 @@ void cleave__record_write(const struct cleave__record *record, struct cleave_wri
     cleave__query_write(&record->query, writer);
 }
 
-bool cleave__record_covered(const struct cleave__record *record)
+static bool covered(const struct cleave__record *record)
 {
     const struct cleave__query *query = &record->query;
     if (!query->term_count)
@@ -40,6 +40,13 @@ bool cleave__record_covered(const struct cleave__record *record)
             return true;
     }
     return false;
+}
+
+bool cleave__evaluator_accepts(const struct cleave__evaluator *e, struct cleave__record *record)
+{
+    const struct cleave__space *space = e->seat->world->streaming->space;
+    return cleave__region_prepare(space, &record->query.region, NULL) == CLEAVE_OK &&
+           (record->op == CLEAVE__REMOVE || covered(record));
 }
 
 bool cleave__evaluator_count_cover(struct cleave__evaluator *e, const struct cleave__query *query,
@@ -255,6 +262,10 @@ static bool stale(const struct cleave__evaluator *e, const struct cleave__record
 {
     if (record->op != CLEAVE__STORE || !e->seat->world->durable)
         return false;
+#ifdef CLEAVE_PLANT_NO_STALE /* a bug that tests build in, to see it found */
+    if (record)
+        return false;
+#endif
     const uint64_t *gone = cleave__map_find(&e->removed, record->query.id);
     uint32_t slot = slot_of(e, record->query.id);
     if (slot != UINT32_MAX && e->held.data[slot].version >= record->version)
@@ -274,7 +285,9 @@ static bool change(struct cleave__evaluator *e, struct cleave_context *context,
         e->held.data[slot].version == record->version &&
         e->held.data[slot].cover != record->cover) { /* by another router, which must know */
         record->cover = e->held.data[slot].cover;
+#ifndef CLEAVE_PLANT_NO_COVER /* a bug that tests build in, to see it found */
         late = !copied;
+#endif
     }
     struct cleave__ranges ranges = cleave__query_ranges(e->seat->world->streaming, &record->query);
     struct cleave__cells moving = cleave__evaluator_moving(e), stays = e->own;
@@ -409,6 +422,9 @@ void cleave__evaluator_changes(struct cleave__evaluator *e, struct cleave_contex
     } else if (message->kind == CLEAVE__STREAM_STORE_ON) {
         changes.tries = cleave__get32(&reader);
         late = e->seat->world->durable; /* by the source's epoch, and that may be this one's old */
+#ifdef CLEAVE_PLANT_NO_LATE_ON
+        late = false;
+#endif
     } else {
         late = cleave__get32(&reader) != e->epoch;
         changes.tries = cleave__get32(&reader);
@@ -428,8 +444,8 @@ void cleave__evaluator_changes(struct cleave__evaluator *e, struct cleave_contex
             else
                 cleave__stream_corrupt(context, "a query that makes no sense");
             fine = false;
-        } else if (record.op == CLEAVE__STORE && !cleave__record_covered(&record)) {
-            cleave__stream_corrupt(context, "a query with a cover that is not its own");
+        } else if (!cleave__evaluator_accepts(e, &record)) {
+            cleave__stream_corrupt(context, "a query that makes no sense here");
             fine = false;
         } else {
             fine = change(e, context, &record, late, copied, &changes);

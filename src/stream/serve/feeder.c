@@ -9,7 +9,7 @@
 #include "stream/serve/evaluator.h"
 
 #define TAG_OVER UINT64_MAX
-enum { TRIES_FIRST = 3 };
+enum { TRIES_FIRST = 3, GRACE_MS = 60000 };
 
 static void destroy(void *self)
 {
@@ -24,6 +24,7 @@ static void destroy(void *self)
     free(f->silent);
     cleave__map_free(&f->changing);
     cleave__map_free(&f->sequences);
+    cleave__histogram_free(&f->ack_ns);
     cleave__arena_free(&f->arena);
     free(f->body.data);
     free(f);
@@ -35,6 +36,7 @@ static enum cleave_status create(const void *argument, void **self, struct cleav
     struct cleave__feeder *f = calloc(1, sizeof *f);
     if (f) {
         f->seat = seat;
+        f->version = seat->world->streaming->first_version;
         f->under_way = calloc(seat->world->streaming->routers, sizeof *f->under_way);
         f->silent = calloc(seat->world->streaming->routers, sizeof *f->silent);
     }
@@ -115,13 +117,17 @@ static uint64_t done_ms(const struct cleave__feeder *f, uint64_t first_ms)
         if (fed->used && fed->objects && fed->first_ms < first_ms)
             first_ms = fed->first_ms;
     }
-    return first_ms;
+    /* Other feeders' clocks may be a little behind. */
+    uint64_t grace_ms = f->seat->world->streaming->apart ? GRACE_MS : 0;
+    return first_ms > grace_ms ? first_ms - grace_ms : 0;
 }
 
 /* Every change of a lower version is acknowledged. */
 static uint64_t settled(const struct cleave__feeder *f)
 {
     uint64_t least = f->version + 1;
+    if (f->seat->world->streaming->others)
+        return 0;
     if (f->filling.count && !f->filling.objects)
         least = f->filling.first_version;
     for (size_t i = 0; i < f->fed.count; i++) {
@@ -139,6 +145,9 @@ static void send(struct cleave__feeder *f, struct cleave_context *context, uint3
     enum cleave__stream_kind kind = !fed->objects ? CLEAVE__STREAM_CHANGES
                                     : fed->tries  ? CLEAVE__STREAM_OBJECTS_AGAIN
                                                   : CLEAVE__STREAM_OBJECTS;
+#ifdef CLEAVE_PLANT_NO_AGAIN /* a bug that tests build in, to see it found */
+    kind = fed->objects ? CLEAVE__STREAM_OBJECTS : kind;
+#endif
     uint32_t tries = fed->tries + TRIES_FIRST; /* routers ask again themselves, and sooner */
     uint64_t pause_ns = cleave__pause_ns(f->seat->world->streaming->retry_ns,
                                          tries < CLEAVE__TRIES_MOST ? tries : CLEAVE__TRIES_MOST);
@@ -201,6 +210,7 @@ static bool flush(struct cleave__feeder *f, struct cleave_context *context)
     f->fed.data[index] = f->filling;
     struct cleave__fed *fed = &f->fed.data[index];
     uint64_t now_ns = cleave__context_now_ns(context);
+    fed->sent_ns = now_ns;
     if (!fed->objects) {
         cleave__store64(f->body.data, settled(f));
         f->first_query_ns = f->first_query_ns ? f->first_query_ns : now_ns;
@@ -213,6 +223,7 @@ static bool flush(struct cleave__feeder *f, struct cleave_context *context)
     if (world->durable) {
         fed->body = malloc(f->body.count);
         if (!fed->body) {
+            f->filling = (struct cleave__fed){0}; /* it is in `fed` */
             cleave__stream_no_memory(context);
             return false;
         }
@@ -280,6 +291,10 @@ static void over(struct cleave__feeder *f, struct cleave_context *context)
 {
     const struct cleave__stream_world *world = f->seat->world;
     uint32_t balancer = cleave__balancer_actor(world);
+    if (world->streaming->apart) {
+        cleave__context_end(context);
+        return;
+    }
     if (world->streaming->balance == CLEAVE__BALANCE_STATIC)
         return;
     if (!world->durable)
@@ -374,6 +389,12 @@ static void answered(struct cleave__feeder *f, struct cleave_context *context,
         cleave__map_remove(&f->changing, fed->which.data[i] >> 1);
     *(fed->objects ? &f->last_object_ns : &f->last_query_ns) = now_ns;
     if (fed->objects) {
+        f->objects_acknowledged += fed->which.count;
+        if (f->seat->world->streaming->apart &&
+            !cleave__histogram_add(&f->ack_ns, now_ns - fed->sent_ns, fed->which.count)) {
+            cleave__stream_no_memory(context);
+            return;
+        }
         cleave__counter_add(f->seat->world->watch->acknowledged, fed->which.count);
         cleave__gauge_add(f->seat->world->watch->under_way, -(int64_t)fed->which.count);
     }

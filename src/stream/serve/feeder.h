@@ -10,6 +10,7 @@
 #ifndef CLEAVE_STREAM_SERVE_FEEDER_H
 #define CLEAVE_STREAM_SERVE_FEEDER_H
 
+#include "base/histogram.h"
 #include "base/map.h"
 #include "stream/serve/world.h"
 
@@ -23,6 +24,7 @@ struct cleave__fed {
     size_t length;
     uint64_t first_ms;             /* of its objects */
     uint64_t order;                /* among all messages */
+    uint64_t sent_ns;              /* for the first time */
     CLEAVE_VECTOR(uint64_t) which; /* numbers of objects; ids of queries << 1 | removed */
 };
 
@@ -42,6 +44,8 @@ struct cleave__feeder {
     struct cleave__fed filling;
     uint64_t step, version, last_ms, order;
     uint64_t objects, queries, removals, repeated;
+    uint64_t objects_acknowledged;
+    struct cleave_histogram ack_ns; /* apart: of a message of objects, for each of them */
     uint32_t over_tries;
     uint64_t first_object_ns, last_object_ns, first_query_ns, last_query_ns;
 };

@@ -16,7 +16,7 @@ struct play {
     struct cleave__stream_world world;
     struct cleave__stream_watch watch;
     struct cleave_runtime *runtime;
-    struct cleave__stream_seat *seats; /* [evaluators + routers + 3] */
+    struct cleave__stream_seat *seats; /* [2 evaluators + routers + 3] */
 };
 
 static enum cleave_status no_memory(struct cleave_error *error)
@@ -24,8 +24,32 @@ static enum cleave_status no_memory(struct cleave_error *error)
     return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory to serve the stream");
 }
 
-static enum cleave_status settle(const struct cleave__streaming *streaming,
-                                 struct cleave__stream_world *world, struct cleave_error *error)
+uint32_t cleave__stream_actor(const struct cleave__streaming *streaming,
+                              enum cleave__stream_role role, uint32_t index)
+{
+    const struct cleave__stream_world world = {.streaming = streaming};
+    return role == CLEAVE__ROLE_EVALUATOR ? cleave__evaluator_actor(index)
+           : role == CLEAVE__ROLE_ROUTER  ? cleave__router_actor(&world, index)
+           : role == CLEAVE__ROLE_FEEDER  ? cleave__feeder_actor(&world, index)
+                                          : cleave__balancer_actor(&world);
+}
+
+/* Sinks do not crash, nor the feeder while things are tracked: it knows how far each has come. */
+static bool may_crash(const struct cleave__streaming *streaming, const struct cleave_fault *fault)
+{
+    uint32_t machines = streaming->evaluators + streaming->routers;
+    uint32_t feeder = cleave__stream_actor(streaming, CLEAVE__ROLE_FEEDER, 0);
+    if (fault->kind != CLEAVE_FAULT_CRASH)
+        return true;
+    if (!fault->actor)
+        return fault->first_node < machines && fault->node_count <= machines - fault->first_node;
+    return fault->actor <= machines || fault->actor > feeder ||
+           (fault->actor == feeder && !streaming->track);
+}
+
+enum cleave_status cleave__stream_world_make(const struct cleave__streaming *streaming,
+                                             struct cleave__stream_world *world,
+                                             struct cleave_error *error)
 {
     if (!streaming->evaluators || streaming->evaluators > CLEAVE__EVALUATORS_MOST ||
         !streaming->routers || streaming->routers > CLEAVE__EVALUATORS_MOST)
@@ -42,6 +66,16 @@ static enum cleave_status settle(const struct cleave__streaming *streaming,
         (streaming->track || streaming->balance != CLEAVE__BALANCE_STATIC || streaming->retry_ns))
         return cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
                                 "only what is routed by place is balanced, and outlives faults");
+    for (size_t i = 0; i < streaming->fault_count; i++) {
+        if (!may_crash(streaming, &streaming->faults[i]))
+            return cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
+                                    "fault %zu crashes a sink, or the feeder of a stream that is "
+                                    "tracked",
+                                    i);
+    }
+    if (streaming->sinks > 1 && (streaming->sinks != streaming->evaluators || streaming->track))
+        return cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
+                                "there is one sink, or without tracking one for each evaluator");
     if (streaming->balance != CLEAVE__BALANCE_STATIC && !streaming->balance_every_ns)
         return cleave_error_set(error, CLEAVE_BAD_ARGUMENT, "how often to balance?");
     *world =
@@ -52,21 +86,26 @@ static enum cleave_status settle(const struct cleave__streaming *streaming,
     return CLEAVE_OK;
 }
 
-/* Mailboxes that never fill: a router has its window of the feeder's messages and of each other
- * router's, and a few of each evaluator; an evaluator a part of each of the routers' messages. */
+/* A router has its window of the feeder's messages and of each other router's, and a few of each
+ * evaluator; an evaluator a part of each of the routers' messages. */
+uint32_t cleave__stream_mailbox_most(const struct cleave__stream_world *world)
+{
+    const struct cleave__streaming *streaming = world->streaming;
+    uint64_t most = (uint64_t)streaming->routers * world->window * 2 +
+                    (uint64_t)streaming->evaluators * 8 + MAILBOX_MORE;
+    return (uint32_t)(world->durable ? 4 * most : most);
+}
+
 static enum cleave_status spawn(struct play *play, const struct cleave_actor_ops *ops,
                                 uint32_t count, uint32_t *seat, uint32_t node, bool apart,
                                 struct cleave_error *error)
 {
-    const struct cleave__streaming *streaming = play->world.streaming;
-    uint64_t most = (uint64_t)streaming->routers * play->world.window * 2 +
-                    (uint64_t)streaming->evaluators * 8 + MAILBOX_MORE;
     enum cleave_status status = CLEAVE_OK;
     for (uint32_t i = 0; i < count && !status; i++) {
         uint32_t actor;
-        struct cleave_spawn_options options = {
-            .node = apart ? node + i : node,
-            .mailbox_most = (uint32_t)(play->world.durable ? 4 * most : most)};
+        struct cleave_spawn_options options = {.node = apart ? node + i : node,
+                                               .mailbox_most =
+                                                   cleave__stream_mailbox_most(&play->world)};
         play->seats[*seat] = (struct cleave__stream_seat){&play->world, i};
         status =
             cleave__runtime_spawn(play->runtime, ops, &play->seats[*seat], &options, &actor, error);
@@ -85,13 +124,14 @@ static enum cleave_status spawn_all(struct play *play, struct cleave_error *erro
         status = spawn(play, &cleave__router_ops, streaming->routers, &seat, streaming->evaluators,
                        true, error);
     if (!status)
-        status = spawn(play, &cleave__sink_ops, 1, &seat, machines, false, error);
+        status = spawn(play, &cleave__sink_ops, cleave__sink_count(&play->world), &seat, machines,
+                       false, error);
     if (!status)
         status = spawn(play, &cleave__feeder_ops, 1, &seat, machines, false, error);
     if (!status)
         status = spawn(play, &cleave__balancer_ops, 1, &seat, machines, false, error);
     if (!status)
-        status = cleave__runtime_post(play->runtime, cleave__feeder_actor(&play->world),
+        status = cleave__runtime_post(play->runtime, cleave__feeder_actor(&play->world, 0),
                                       CLEAVE__STREAM_OVER, NULL, 0, error);
     return status;
 }
@@ -139,6 +179,8 @@ static enum cleave_status measure_routers(struct play *play, struct cleave__stre
     for (uint32_t i = 0; i < streaming->routers; i++) {
         const struct cleave__router *r =
             cleave__runtime_state(play->runtime, cleave__router_actor(&play->world, i));
+        if (!r)
+            return cleave_error_set(error, CLEAVE_CORRUPT, "router %u is down at the end", i);
         out->pruned += r->pruned;
         out->keyword_messages += r->keyword_messages;
         out->keywords += r->keywords;
@@ -162,16 +204,39 @@ static double per_second(uint64_t count, uint64_t from_ns, uint64_t to_ns)
     return to_ns > from_ns ? (double)count * 1e9 / (double)(to_ns - from_ns) : 0;
 }
 
+/* What the others have, into the first. False: memory is out. */
+static bool join_sinks(struct play *play, struct cleave__sink *first)
+{
+    uint32_t count = cleave__sink_count(&play->world);
+    struct cleave__sink **sinks = malloc(count * sizeof(struct cleave__sink *));
+    bool ok = sinks != NULL;
+    for (uint32_t i = 0; i < count && ok; i++) {
+        sinks[i] = cleave__runtime_state(play->runtime, cleave__sink_actor(&play->world, i));
+        ok = i == 0 || cleave__histogram_merge(&first->latency_ns, &sinks[i]->latency_ns);
+    }
+    ok = ok && cleave__sinks_join(sinks, count);
+    free(sinks);
+    return ok;
+}
+
 static enum cleave_status measure(struct play *play, struct cleave__streamed *out,
                                   struct cleave_error *error)
 {
     const struct cleave__feeder *feeder =
-        cleave__runtime_state(play->runtime, cleave__feeder_actor(&play->world));
+        cleave__runtime_state(play->runtime, cleave__feeder_actor(&play->world, 0));
     struct cleave__sink *sink =
-        cleave__runtime_state(play->runtime, cleave__sink_actor(&play->world));
+        cleave__runtime_state(play->runtime, cleave__sink_actor(&play->world, 0));
     const struct cleave__balancer *balancer =
         cleave__runtime_state(play->runtime, cleave__balancer_actor(&play->world));
     struct cleave_actor_stats sum = {0};
+    if (!feeder || !balancer || !sink)
+        return cleave_error_set(error, CLEAVE_CORRUPT, "%s is down at the end",
+                                !feeder     ? "the feeder"
+                                : !balancer ? "the balancer"
+                                            : "the sink");
+    if (!join_sinks(play, sink))
+        return no_memory(error);
+    out->repeated = feeder->repeated;
     out->objects = feeder->objects;
     out->queries = feeder->queries;
     out->removals = feeder->removals;
@@ -186,7 +251,7 @@ static enum cleave_status measure(struct play *play, struct cleave__streamed *ou
     out->p999_ns = cleave__histogram_quantile(&sink->latency_ns, 0.999);
     out->most_ns = cleave__histogram_quantile(&sink->latency_ns, 1);
     cleave__sink_settle(sink, out);
-    if (sink->kept.count) {
+    if (sink->kept.count && play->world.streaming->keep_matches) {
         out->pairs = malloc(sink->kept.count * sizeof *out->pairs);
         if (!out->pairs)
             return no_memory(error);
@@ -220,7 +285,7 @@ enum cleave_status cleave__stream_serve(const struct cleave__streaming *streamin
 {
     struct play play = {0};
     struct cleave__streamed streamed = {0};
-    enum cleave_status status = settle(streaming, &play.world, error);
+    enum cleave_status status = cleave__stream_world_make(streaming, &play.world, error);
     play.world.watch = &play.watch;
     if (!status && streaming->metrics)
         status = cleave__stream_watch_make(&play.watch, streaming, error);
@@ -235,7 +300,8 @@ enum cleave_status cleave__stream_serve(const struct cleave__streaming *streamin
                                                      .trace = streaming->trace,
                                                      .faults = streaming->faults,
                                                      .fault_count = streaming->fault_count}};
-    play.seats = calloc((size_t)streaming->evaluators + streaming->routers + 3, sizeof *play.seats);
+    play.seats =
+        calloc((size_t)2 * streaming->evaluators + streaming->routers + 3, sizeof *play.seats);
     if (!play.seats)
         return no_memory(error);
     status = cleave__runtime_new(&options, &play.runtime, error);

@@ -5,13 +5,14 @@
  * that no query there can have it, and a query to all evaluators that its boxes meet. *Evaluators*
  * match and tell the *sink*. The *balancer* asks evaluators for sums and has cells moved
  * (src/move), one operation at a time. Each router and evaluator is on a machine of its own;
- * feeder, sink and balancer are on one more that never fails.
+ * feeder, sinks and balancer are on one more. All but sinks may crash.
  *
  * What holds: an object and a query that match are reported exactly once if the query was
  * acknowledged before the object was sent, and its removal (if any) was sent after the object was
  * acknowledged; never if the query was sent after the object was acknowledged, or the object after
  * the removal was; else at most once. An object is acknowledged when the sink has its matches. With
- * faults objects are sent again, and the sink passes over those that it has already.
+ * faults objects are sent again, and the sink passes over those that it has already. What a feeder
+ * that crashed had under way has come to pass or not.
  *
  * On sim all figures repeat to the last digit for a seed. */
 #ifndef CLEAVE_STREAM_SERVE_H
@@ -73,6 +74,10 @@ struct cleave__streaming {
     uint32_t operations_most; /* 0: no bound */
     uint32_t batch;           /* objects, or changes, in a message of the feeder; 0: 256 */
     uint32_t window;          /* messages under way to a router; 0: 8 */
+    /* 0 or 1: one sink. As many as evaluators: each has its own, which knows nothing of the others;
+     * with faults what several have of one object is sorted out after the run: the first to take it
+     * counts, whole. Not to track with. */
+    uint32_t sinks;
     const struct cleave__feed_ops *feed_ops;
     void *feed;
     bool keep_matches; /* for the check: 16 bytes each */
@@ -85,8 +90,29 @@ struct cleave__streaming {
     size_t fault_count;
     uint64_t retry_ns;              /* what is not answered by then is asked again; 0: never */
     struct cleave_metrics *metrics; /* counts there while it runs; NULL: nowhere */
+    /* Each actor in a process of its own (stream/net): every evaluator has a sink, which is told
+     * objects' notes too; several feeders come and go, and end their runs themselves. */
+    bool apart;
+    uint32_t feeders;       /* 0: 1 */
+    uint64_t first_version; /* versions of a feeder's changes are above it */
+    bool others;            /* feeders that began earlier may have changes under way */
+    /* Optional: the balancer's map, when cells have moved and when it begins. */
+    enum cleave_status (*moved)(void *context, const struct cleave__cells *cells,
+                                struct cleave_error *error);
+    void *moved_context;
     const struct cleave_progress *progress;
 };
+
+/* The actors that faults may name. */
+enum cleave__stream_role {
+    CLEAVE__ROLE_EVALUATOR,
+    CLEAVE__ROLE_ROUTER,
+    CLEAVE__ROLE_FEEDER,
+    CLEAVE__ROLE_BALANCER
+};
+/* Of evaluator or router `index`; of the others 0. */
+uint32_t cleave__stream_actor(const struct cleave__streaming *streaming,
+                              enum cleave__stream_role role, uint32_t index);
 
 struct cleave__rebalance {
     enum cleave__balance_kind kind;

@@ -27,9 +27,10 @@ enum cleave_status cleave__tracking_message(struct cleave__tracking *tracking,
 struct cleave__sink {
     const struct cleave__stream_seat *seat;
     uint64_t matches, digest;
-    struct cleave__map done; /* with faults: objects whose matches are here. What is found of them
-                              * later, sent again, is passed over: by then there may be queries that
-                              * the object came before */
+    bool keeps;              /* every match */
+    struct cleave__map done; /* with faults: objects whose matches are here, since when. What is
+                              * found of them later, sent again, is passed over: by then there may
+                              * be queries that the object came before */
     uint64_t redelivered;    /* matches passed over */
     struct cleave_histogram latency_ns; /* a message's, for each of its matches */
     struct cleave__tracking tracking;
@@ -38,6 +39,8 @@ struct cleave__sink {
 
 /* Of one match; digests add up whatever the order. */
 uint64_t cleave__match_digest(uint64_t object, uint64_t query);
+/* Sinks that did not know of each other, into the first; see serve.h. False: memory is out. */
+bool cleave__sinks_join(struct cleave__sink *const *sinks, uint32_t count);
 /* Sorts what was kept and counts what came twice. */
 void cleave__sink_settle(struct cleave__sink *sink, struct cleave__streamed *out);
 

@@ -58,6 +58,26 @@ void cleave__stream_request(struct cleave_context *context,
                                 cleave__pause_ns(world->streaming->retry_ns, tries), tag);
 }
 
+bool cleave__found_read(const struct cleave__stream_world *world, struct cleave_reader *reader,
+                        struct cleave__found *out)
+{
+    const struct cleave__streaming *streaming = world->streaming;
+    *out =
+        (struct cleave__found){.object = cleave__get64(reader), .step = streaming->track ? 16 : 8};
+    if (streaming->track) {
+        out->thing = cleave__get64(reader);
+        out->sequence = cleave__get64(reader);
+        out->time_ms = cleave__get64(reader);
+    }
+    out->count = cleave__get32(reader);
+    out->ids = cleave__get_bytes(reader, (uint64_t)out->count * out->step);
+    if (streaming->apart) {
+        out->note_length = cleave__get32(reader);
+        out->note = cleave__get_bytes(reader, out->note_length);
+    }
+    return !reader->failed;
+}
+
 struct cleave__cells cleave__stream_partition(const struct cleave__streaming *streaming,
                                               uint32_t evaluator)
 {

@@ -1,6 +1,7 @@
 /* What the actors of a stream have in common: who is who, and the messages.
  *
- * Actors are numbered in the order of spawning: evaluators, routers, sink, feeder, balancer. */
+ * Actors are numbered in the order of spawning: evaluators, routers, sinks (one, or one for each
+ * evaluator), feeders, balancer. */
 #ifndef CLEAVE_STREAM_SERVE_WORLD_H
 #define CLEAVE_STREAM_SERVE_WORLD_H
 
@@ -41,17 +42,26 @@ static inline uint32_t cleave__router_actor(const struct cleave__stream_world *w
 {
     return 1 + world->streaming->evaluators + index;
 }
-static inline uint32_t cleave__sink_actor(const struct cleave__stream_world *world)
+/* One that all evaluators tell, or one for each. */
+static inline uint32_t cleave__sink_count(const struct cleave__stream_world *world)
 {
-    return cleave__router_actor(world, world->streaming->routers);
+    return world->streaming->sinks > 1 || world->streaming->apart ? world->streaming->evaluators
+                                                                  : 1;
 }
-static inline uint32_t cleave__feeder_actor(const struct cleave__stream_world *world)
+static inline uint32_t cleave__sink_actor(const struct cleave__stream_world *world,
+                                          uint32_t evaluator)
 {
-    return cleave__sink_actor(world) + 1;
+    return cleave__router_actor(world, world->streaming->routers) +
+           (cleave__sink_count(world) > 1 ? evaluator : 0);
+}
+static inline uint32_t cleave__feeder_actor(const struct cleave__stream_world *world,
+                                            uint32_t index)
+{
+    return cleave__sink_actor(world, 0) + cleave__sink_count(world) + index;
 }
 static inline uint32_t cleave__balancer_actor(const struct cleave__stream_world *world)
 {
-    return cleave__sink_actor(world) + 2;
+    return cleave__feeder_actor(world, world->streaming->feeders ? world->streaming->feeders : 1);
 }
 
 /* How many messages the feeder may be ahead of the oldest one that is not acknowledged, if things
@@ -70,7 +80,8 @@ static inline uint64_t cleave__stream_ahead_most(const struct cleave__stream_wor
  *     u64 settled     every change of a query of a lower version is, too
  * What was found of them: u64 number, u32 count, u64 ids, for each object that a query has; with
  * faults for every object. If things are tracked, for every object that has an id, too: after the
- * number u64 thing, u64 sequence, u64 time, and after each query's id u64 its end. Changes of
+ * number u64 thing, u64 sequence, u64 time, and after each query's id u64 its end. Where sinks are
+ * apart, then u32 length and an object's note. Changes of
  * queries travel as records: u8 op, u64 version, u32 cover, the query; before them, from the feeder
  * u64 settled, from routers u32 stamp (the evaluator's epoch that the router knew), u32 tries (that
  * were in vain: who waits for others with it does so as long) and u64 settled. */
@@ -120,7 +131,26 @@ enum cleave_status cleave__stream_watch_make(struct cleave__stream_watch *watch,
                                              const struct cleave__streaming *streaming,
                                              struct cleave_error *error);
 
+/* What was found of one object, borrowed from the message. */
+struct cleave__found {
+    uint64_t object, thing, sequence, time_ms; /* but for the first if things are tracked, else 0 */
+    uint32_t count,
+        step; /* ids [count], u64 each `step` bytes; if tracked, u64 an end behind each */
+    const uint8_t *ids, *note;
+    uint32_t note_length;
+};
+
+/* serve.c */
+enum cleave_status cleave__stream_world_make(const struct cleave__streaming *streaming,
+                                             struct cleave__stream_world *out,
+                                             struct cleave_error *error);
+/* Messages in the mailbox of any of them, so that none ever fills. */
+uint32_t cleave__stream_mailbox_most(const struct cleave__stream_world *world);
+
 /* words.c */
+/* False: cut short. */
+bool cleave__found_read(const struct cleave__stream_world *world, struct cleave_reader *reader,
+                        struct cleave__found *out);
 void cleave__put_head(struct cleave_writer *writer, const struct cleave__objects_head *head);
 struct cleave__objects_head cleave__get_head(struct cleave_reader *reader);
 void cleave__put_promise(struct cleave_writer *writer, struct cleave_promise promise);

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/frame.h"
+
 enum { REFERENCE_BIT = 1 << 30, RATE_TAG = 1 };
 
 static void destroy(void *self)
@@ -84,6 +86,14 @@ static enum cleave_status admit(struct cleave__dispatcher *dispatcher,
                          : CLEAVE_OK;
     if (!status)
         status = cleave__planner_plan(dispatcher->planner, transaction, result->replayed, &slot->arena, &slot->planned, error);
+    if (!status) {
+        slot->message.count = 0;
+        cleave__planned_write(&slot->planned, result->replayed, &slot->message);
+        if (slot->message.failed)
+            return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for a transaction");
+        if (slot->message.count > CLEAVE_FRAME_BODY_MOST)
+            status = cleave_error_set(error, CLEAVE_UNSUPPORTED, "its text is past 16 MiB");
+    }
     if (status == CLEAVE_UNSUPPORTED) {
         result->refused++;
         if (options->refused)
@@ -122,11 +132,8 @@ static bool enter(struct cleave__dispatcher *dispatcher, struct cleave_context *
     const struct cleave__dispatch_arguments *arguments = dispatcher->arguments;
     struct cleave__dispatch_slot *slot = &dispatcher->slots[index];
     uint32_t place;
-    slot->message.count = 0;
-    cleave__planned_write(&slot->planned, slot->number, &slot->message);
     uint32_t accesses = arguments->options->unordered ? 0 : slot->planned.access_count;
-    if (slot->message.failed ||
-        !cleave__order_enter(dispatcher->order, slot->planned.accesses, accesses, &place))
+    if (!cleave__order_enter(dispatcher->order, slot->planned.accesses, accesses, &place))
         return false;
     dispatcher->places[place] = index;
     if (arguments->reference)

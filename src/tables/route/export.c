@@ -20,6 +20,30 @@ enum cleave_status cleave__export_target(const char *name, enum cleave_export_ta
                             "no export target '%s': there are json, citus and fdw", name);
 }
 
+static enum cleave_status check_list(const char *what, const char *text, uint32_t shards,
+                                     struct cleave_error *error)
+{
+    uint32_t items = 1;
+    for (const char *c = text ? text : ""; *c; c++)
+        items += *c == ',';
+    if (items == 1 || items == shards)
+        return CLEAVE_OK;
+    return cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
+                            "export: the list of %s has %u items, but there are %u shards", what,
+                            items, shards);
+}
+
+static enum cleave_status check_lists(const struct cleave_export_options *options, uint32_t shards,
+                                      struct cleave_error *error)
+{
+    enum cleave_status status = check_list("hosts", options->host, shards, error);
+    if (!status)
+        status = check_list("ports", options->port, shards, error);
+    if (!status)
+        status = check_list("databases", options->database, shards, error);
+    return status ? status : check_list("users", options->user, shards, error);
+}
+
 enum cleave_status cleave__lookup_export(const struct cleave_lookup *lookup,
                                          enum cleave_export_target target,
                                          const struct cleave_export_options *options, char **out,
@@ -27,7 +51,9 @@ enum cleave_status cleave__lookup_export(const struct cleave_lookup *lookup,
 {
     static const struct cleave_export_options usual = {0};
     struct cleave_words words = {.grows = true};
-    enum cleave_status status = CLEAVE_BAD_ARGUMENT;
+    enum cleave_status status = check_lists(options ? options : &usual, lookup->shards, error);
+    if (status)
+        return status;
     switch (target) {
     case CLEAVE_EXPORT_JSON:
         status = cleave__export_json(lookup, &words);

@@ -8,11 +8,13 @@
 
 enum cleave_export_target { CLEAVE_EXPORT_JSON, CLEAVE_EXPORT_CITUS, CLEAVE_EXPORT_FDW };
 
-/* Where the shards are, for FDW; "{}" in a text stands for the shard's number. NULL: the usual. */
+/* Where the shards are, for FDW; "{}" in a text stands for the shard's number; a text with commas
+ * is a list, one item a shard. NULL: the usual. */
 struct cleave_export_options {
     const char *host;     /* "shard-{}" */
     const char *port;     /* "5432" */
     const char *database; /* "postgres" */
+    const char *user;     /* NULL: as whom the front's server runs */
 };
 
 /* "json", "citus", "fdw"; CLEAVE_NOT_FOUND for another name. */

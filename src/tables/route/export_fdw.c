@@ -1,10 +1,12 @@
 /* DDL of a PostgreSQL that stands before the shards: native partitions that are foreign tables.
  *
- * Explicit values become LIST partitions, one a shard; all other values a DEFAULT partition that is
- * partitioned again: by HASH (PostgreSQL's own), by LIST of the remainder (exact), or by RANGE
- * (exact). Steps (NEAREST) are RANGE partitions. postgres_fdw does not send a partition's bounds,
- * so no two partitions may stand for one remote table: where a shard has several, it keeps each in
- * a partition of its own, and the lines that make them there are given as comments "--N: ...".
+ * A table has one partition a shard, by a function of the key that computes what the lookup table
+ * says (export_fdw_goes.c), or by RANGE where each shard has one range. Keys of types that no such
+ * function is known for: explicit values become LIST partitions, one a shard; all other values a
+ * DEFAULT partition that is partitioned again by PostgreSQL's own HASH. postgres_fdw does not send
+ * a partition's bounds, so no two partitions may stand for one remote table: where a shard has
+ * several, it keeps each in a partition of its own, and the lines that make them there are given as
+ * comments "--N: ...".
  * Foreign tables live in a schema of their own for each shard, so that no name collides. A trigger
  * refuses updates of a key: postgres_fdw would leave the row on its shard without an error. */
 #include <stdlib.h>
@@ -12,11 +14,15 @@
 
 #include "tables/route/export_fdw.h"
 
-/* An option's text with "{}" replaced, as a literal. */
+/* An option's text with "{}" replaced, as a literal; of a list with commas, the shard's item. */
 static void put_option(struct cleave_fdw *f, const char *name, const char *pattern, uint32_t shard)
 {
     struct cleave_words text = {.grows = true};
-    for (const char *at = pattern; *at;) {
+    bool list = strchr(pattern, ',');
+    for (uint32_t item = 0; list && item < shard && strchr(pattern, ','); item++)
+        pattern = strchr(pattern, ',') + 1;
+    const char *end = list ? pattern + strcspn(pattern, ",") : pattern + strlen(pattern);
+    for (const char *at = pattern; at < end;) {
         if (at[0] == '{' && at[1] == '}') {
             cleave__words_add(&text, "%u", shard);
             at += 2;
@@ -43,10 +49,14 @@ static void put_servers(struct cleave_fdw *f)
         put_option(f, "port", o->port ? o->port : "5432", s);
         cleave__words_add(f->w, ", ");
         put_option(f, "dbname", o->database ? o->database : "postgres", s);
-        cleave__words_add(f->w,
-                          ");\nCREATE USER MAPPING FOR CURRENT_USER SERVER cleave_shard_%u;\n"
-                          "CREATE SCHEMA cleave_shard_%u;\n",
-                          s, s);
+        cleave__words_add(f->w, ");\nCREATE USER MAPPING FOR CURRENT_USER SERVER cleave_shard_%u",
+                          s);
+        if (o->user) {
+            cleave__words_add(f->w, " OPTIONS (");
+            put_option(f, "user", o->user, s);
+            cleave__words_add(f->w, ")");
+        }
+        cleave__words_add(f->w, ";\nCREATE SCHEMA cleave_shard_%u;\n", s);
     }
 }
 
@@ -85,9 +95,9 @@ static void put_warnings(struct cleave_fdw *f, const struct cleave_table_index *
                           "-- %u other column%s tell the key; PostgreSQL does not prune by that: "
                           "such reads ask every shard.\n",
                           placed->derived_count, placed->derived_count == 1 ? "" : "s");
-    bool own_hash = f->map->otherwise == CLEAVE_MAP_HASH ||
-                    (f->map->otherwise == CLEAVE_MAP_ROUND_ROBIN && !cleave__fdw_by_remainder(f));
-    if (own_hash)
+    bool by_rest =
+        f->map->otherwise == CLEAVE_MAP_HASH || f->map->otherwise == CLEAVE_MAP_ROUND_ROBIN;
+    if (by_rest && !cleave__fdw_goes_exactly(f))
         cleave__words_add(w, "-- Values without an entry go by PostgreSQL's hash here, not by "
                              "cleave's: load them through this server.\n");
     if (f->table->primary.count || f->table->unique_count)
@@ -149,8 +159,8 @@ enum cleave_status cleave__export_fdw(const struct cleave_lookup *lookup,
         return CLEAVE_NO_MEMORY;
     cleave__words_add(
         words,
-        "-- For an empty database that stands before the shards. Each shard has the tables "
-        "already, apart\n"
+        "-- For an empty database that stands before the shards; a superuser runs it. Each shard "
+        "has the tables already, apart\n"
         "-- from those with lines \"--N: ...\" below: these make them on shard N, which keeps "
         "several\n"
         "-- partitions of the table apart. Take them out with: sed -n 's/^--N: //p'\n"

@@ -53,6 +53,12 @@ void cleave__fdw_piece_name(struct cleave_fdw *f, size_t n, bool with_schema);
 /* SERVER and OPTIONS: what the n-th partition is called on its shard. */
 void cleave__fdw_remote(struct cleave_fdw *f, uint32_t shard, size_t n, bool own_piece);
 
+/* A table whose partitions go by a function of the key, whether there can be one, and whether it
+ * computes what the lookup table does for every value. */
+void cleave__fdw_goes(struct cleave_fdw *f, uint32_t count, const struct cleave_value *values,
+                      const uint32_t *shards);
+bool cleave__fdw_may_go(const struct cleave_fdw *f);
+bool cleave__fdw_goes_exactly(const struct cleave_fdw *f);
 /* The table at hand with all its partitions, and the shards' lines. */
 void cleave__fdw_tree(struct cleave_fdw *f, uint32_t count, const struct cleave_value *values,
                       uint32_t *shards);

@@ -246,8 +246,18 @@ void cleave__fdw_tree(struct cleave_fdw *f, uint32_t count, const struct cleave_
         f->w->failed = true;
         return;
     }
+    bool several = false;
     for (size_t n = 0; n < f->leaves.count; n++)
-        leaf_counts[f->leaves.data[n].shard]++;
+        several = ++leaf_counts[f->leaves.data[n].shard] > 1 || several;
+    bool by_rest =
+        f->map->otherwise == CLEAVE_MAP_HASH || f->map->otherwise == CLEAVE_MAP_ROUND_ROBIN;
+    /* Ranges of strings are by another collation than a comparison's: they are never pruned. */
+    if (several || (!by_rest && is_string(f->key_type_name))
+            ? cleave__fdw_may_go(f)
+            : by_rest && cleave__fdw_goes_exactly(f)) {
+        cleave__fdw_goes(f, count, values, shards);
+        return;
+    }
     put_shard_lines(f, leaf_counts);
     cleave__words_add(f->w, "CREATE TABLE ");
     cleave__fdw_table_name(f);

@@ -1,24 +1,12 @@
 /* The way in: servers, credentials, and one clear line when there is none. */
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
-#include "runtime/nats/core.h"
+#include "runtime/nats/dial.h"
 
-void cleave__nats_fail(struct cleave__nats *nats, enum cleave_status status, const char *format,
-                       ...)
-{
-    char text[400];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    cleave__runtime_fail(nats->crew.runtime, status, "%s", text);
-    cleave__crew_call(&nats->crew);
-}
-
-enum cleave_status cleave__nats_error(struct cleave_error *error, natsStatus status,
+enum cleave_status cleave__dial_error(struct cleave_error *error, natsStatus status,
                                       const char *what)
 {
     if (status == NATS_NO_MEMORY)
@@ -30,7 +18,7 @@ enum cleave_status cleave__nats_error(struct cleave_error *error, natsStatus sta
                             more ? detail : "");
 }
 
-void cleave__nats_url(const char *url, char *out, size_t size)
+void cleave__dial_url(const char *url, char *out, size_t size)
 {
     const char *host = strstr(url, "://"), *at = strrchr(url, '@');
     size_t scheme = host ? (size_t)(host + 3 - url) : 0;
@@ -95,10 +83,10 @@ static enum cleave_status read_keys(const char *path, struct keys *keys, struct 
     return status;
 }
 
-static enum cleave_status use_keys(struct cleave__nats *nats, struct cleave_error *error)
+static enum cleave_status use_keys(struct cleave__dial *dial, struct cleave_error *error)
 {
-    const char *path = nats->options->credentials;
-    natsOptions *options = nats->connecting;
+    const char *path = dial->options->credentials;
+    natsOptions *options = dial->connecting;
     struct keys keys = {.user = ""};
     if (!path)
         return CLEAVE_OK;
@@ -115,64 +103,19 @@ static enum cleave_status use_keys(struct cleave__nats *nats, struct cleave_erro
     if (!status && !said && (keys.ca[0] || keys.cert[0]))
         said = natsOptions_SetSecure(options, true);
     if (!status && !said && keys.nkey[0])
-        status = cleave__nats_use_nkey(nats, keys.nkey, error);
+        status = cleave__dial_use_nkey(dial, keys.nkey, error);
     explicit_bzero(&keys, sizeof keys);
-    return said ? cleave__nats_error(error, said, path) : status;
-}
-
-/* ---- what the library tells ---- */
-
-static void on_disconnected(natsConnection *connection, void *closure)
-{
-    struct cleave__nats *nats = closure;
-    (void)connection;
-    atomic_store(&nats->disconnects, true);
-    atomic_store(&nats->disconnected_ns, cleave__crew_now_ns(&nats->crew) + 1);
-}
-
-static void on_reconnected(natsConnection *connection, void *closure)
-{
-    struct cleave__nats *nats = closure;
-    (void)connection;
-    atomic_store(&nats->disconnected_ns, 0);
-    cleave__nats_mark(nats);
-}
-
-static void on_closed(natsConnection *connection, void *closure)
-{
-    struct cleave__nats *nats = closure;
-    (void)connection;
-    if (!atomic_load(&nats->closing))
-        cleave__nats_fail(nats, CLEAVE_IO, "the NATS servers refuse to take the connection back");
-    pthread_mutex_lock(&nats->ears_lock);
-    nats->closed = true;
-    pthread_cond_broadcast(&nats->ears_change);
-    pthread_mutex_unlock(&nats->ears_lock);
-}
-
-static void on_error(natsConnection *connection, natsSubscription *subscription, natsStatus status,
-                     void *closure)
-{
-    struct cleave__nats *nats = closure;
-    const char *text = NULL;
-    (void)subscription;
-    if (status != NATS_NOT_PERMITTED && status != NATS_SLOW_CONSUMER)
-        return;
-    natsConnection_GetLastError(connection, &text);
-    cleave__nats_fail(nats, CLEAVE_IO,
-                      "the NATS server does not permit it: %s; subjects %s.> are "
-                      "needed",
-                      text && text[0] ? text : natsStatus_GetText(status), nats->prefix);
+    return said ? cleave__dial_error(error, said, path) : status;
 }
 
 /* ---- connecting ---- */
 
 enum { START_PATIENCE_NS = 2000000000, TRY_MS = 100 };
 
-static natsStatus set_options(struct cleave__nats *nats)
+static natsStatus set_options(struct cleave__dial *dial, const struct cleave__dial_calls *calls)
 {
-    natsOptions *o = nats->connecting;
-    const struct cleave_nats_options *options = nats->options;
+    natsOptions *o = dial->connecting;
+    const struct cleave_nats_options *options = dial->options;
     natsStatus s = natsOptions_SetServers(o, (const char **)options->urls, (int)options->url_count);
     s = s ? s : natsOptions_SetName(o, "cleave");
     s = s ? s : natsOptions_SetSendAsap(o, true);
@@ -185,10 +128,12 @@ static natsStatus set_options(struct cleave__nats *nats)
     s = s ? s : natsOptions_SetPingInterval(o, 5000);
     s = s ? s : natsOptions_SetMaxPingsOut(o, 2);
     s = s ? s : natsOptions_SetMaxPendingMsgs(o, 1 << 20);
-    s = s ? s : natsOptions_SetDisconnectedCB(o, on_disconnected, nats);
-    s = s ? s : natsOptions_SetReconnectedCB(o, on_reconnected, nats);
-    s = s ? s : natsOptions_SetClosedCB(o, on_closed, nats);
-    return s ? s : natsOptions_SetErrorHandler(o, on_error, nats);
+    if (!calls)
+        return s;
+    s = s ? s : natsOptions_SetDisconnectedCB(o, calls->disconnected, calls->context);
+    s = s ? s : natsOptions_SetReconnectedCB(o, calls->reconnected, calls->context);
+    s = s ? s : natsOptions_SetClosedCB(o, calls->closed, calls->context);
+    return s ? s : natsOptions_SetErrorHandler(o, calls->error, calls->context);
 }
 
 /* Only that nobody is there may pass by waiting. */
@@ -198,12 +143,22 @@ static bool may_pass(natsStatus status)
            status == NATS_CONNECTION_CLOSED;
 }
 
-static enum cleave_status tell(struct cleave__nats *nats, natsStatus status,
+static enum cleave_status no_address(const struct cleave__dial *dial, struct cleave_error *error)
+{
+    char url[200];
+    cleave__dial_url(dial->options->urls[0], url, sizeof url);
+    return cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
+                            "%s is not the address of a NATS server: nats://HOST:PORT or "
+                            "tls://HOST:PORT",
+                            url);
+}
+
+static enum cleave_status tell(const struct cleave__dial *dial, natsStatus status,
                                struct cleave_error *error)
 {
-    const struct cleave_nats_options *options = nats->options;
+    const struct cleave_nats_options *options = dial->options;
     char url[200];
-    cleave__nats_url(options->urls[0], url, sizeof url);
+    cleave__dial_url(options->urls[0], url, sizeof url);
     const char *others = options->url_count > 1 ? " (nor any other of the servers given)" : "";
     switch (status) {
     case NATS_NO_SERVER:
@@ -222,19 +177,31 @@ static enum cleave_status tell(struct cleave__nats *nats, natsStatus status,
     case NATS_SSL_ERROR: {
         char text[300];
         snprintf(text, sizeof text, "the NATS server at %s and TLS", url);
-        return cleave__nats_error(error, status, text);
+        return cleave__dial_error(error, status, text);
     }
+    case NATS_INVALID_ARG:
+    case NATS_ADDRESS_MISSING:
+        return no_address(dial, error);
     default: {
         char text[300];
         snprintf(text, sizeof text, "the NATS server at %s", url);
-        return cleave__nats_error(error, status, text);
+        return cleave__dial_error(error, status, text);
     }
     }
 }
 
-enum cleave_status cleave__nats_connect(struct cleave__nats *nats, struct cleave_error *error)
+static uint64_t now_ns(void)
 {
-    const struct cleave_nats_options *options = nats->options;
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+}
+
+static enum cleave_status connect_to(struct cleave__dial *dial,
+                                     const struct cleave__dial_calls *calls,
+                                     struct cleave_error *error)
+{
+    const struct cleave_nats_options *options = dial->options;
     if (!options->url_count || !options->prefix || !options->prefix[0])
         return cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
                                 "the nats transport needs a server's URL and a prefix");
@@ -242,44 +209,55 @@ enum cleave_status cleave__nats_connect(struct cleave__nats *nats, struct cleave
         bool plain = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') ||
                      (*p >= '0' && *p <= '9') || *p == '-' || *p == '_' ||
                      (*p == '.' && p > options->prefix && p[1] && p[1] != '.');
-        if (!plain || p - options->prefix >= (int)sizeof nats->prefix - 1)
+        if (!plain || p - options->prefix >= (int)sizeof dial->prefix - 1)
             return cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
                                     "the prefix of subjects '%.40s' is not of letters, digits, - "
                                     "and _, with single dots between",
                                     options->prefix);
     }
-    snprintf(nats->prefix, sizeof nats->prefix, "%s", options->prefix);
-    natsStatus status = natsOptions_Create(&nats->connecting);
+    snprintf(dial->prefix, sizeof dial->prefix, "%s", options->prefix);
+    natsStatus status = natsOptions_Create(&dial->connecting);
     if (!status)
-        status = set_options(nats);
-    if (status) {
-        char url[200];
-        cleave__nats_url(options->urls[0], url, sizeof url);
-        return cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
-                                "%s is not the address of a NATS server: nats://HOST:PORT or "
-                                "tls://HOST:PORT",
-                                url);
-    }
-    enum cleave_status done = use_keys(nats, error);
+        status = set_options(dial, calls);
+    if (status)
+        return no_address(dial, error);
+    enum cleave_status done = use_keys(dial, error);
     if (done)
         return done;
     uint64_t patience_ns = options->patience_ns ? options->patience_ns : START_PATIENCE_NS;
-    uint64_t began_ns = cleave__crew_now_ns(&nats->crew);
+    uint64_t began_ns = now_ns();
     for (;;) {
-        status = natsConnection_Connect(&nats->connection, nats->connecting);
-        if (!status || !may_pass(status) ||
-            cleave__crew_now_ns(&nats->crew) - began_ns >= patience_ns)
+        status = natsConnection_Connect(&dial->connection, dial->connecting);
+        if (!status || !may_pass(status) || now_ns() - began_ns >= patience_ns)
             break;
         nanosleep(&(struct timespec){.tv_nsec = TRY_MS * 1000000}, NULL);
     }
     if (status)
-        return tell(nats, status, error);
-    int64_t most = natsConnection_GetMaxPayload(nats->connection);
-    nats->payload_most = most > 0 && most < 1 << 20 ? (size_t)most : 1 << 20;
-    if (nats->payload_most < 4096)
+        return tell(dial, status, error);
+    int64_t most = natsConnection_GetMaxPayload(dial->connection);
+    dial->payload_most = most > 0 && most < 1 << 20 ? (size_t)most : 1 << 20;
+    if (dial->payload_most < 4096)
         return cleave_error_set(error, CLEAVE_LIMIT,
                                 "the NATS server takes messages of %zu bytes; at least 4096 are "
                                 "needed (max_payload)",
-                                nats->payload_most);
+                                dial->payload_most);
     return CLEAVE_OK;
+}
+
+enum cleave_status cleave__dial_open(struct cleave__dial *dial,
+                                     const struct cleave_nats_options *options,
+                                     const struct cleave__dial_calls *calls,
+                                     struct cleave_error *error)
+{
+    *dial = (struct cleave__dial){.options = options};
+    return connect_to(dial, calls, error);
+}
+
+void cleave__dial_close(struct cleave__dial *dial)
+{
+    natsConnection_Destroy(dial->connection);
+    natsOptions_Destroy(dial->connecting);
+    explicit_bzero(dial->seed, sizeof dial->seed);
+    dial->connection = NULL;
+    dial->connecting = NULL;
 }

@@ -1,0 +1,236 @@
+#include "runtime/nats/ask.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { FIRST_DELAY_NS = 250000000, MOST_DELAY_NS = 2000000000 };
+
+void cleave__ask_free(struct cleave__ask *ask)
+{
+    free(ask->bytes);
+    free(ask);
+}
+
+void cleave__asks_free(struct cleave__nats *nats)
+{
+    size_t at = 0;
+    uint64_t token, value;
+    while (cleave__map_next(&nats->asks, &at, &token, &value))
+        cleave__ask_free((struct cleave__ask *)(uintptr_t)value);
+    cleave__map_free(&nats->asks);
+}
+
+/* ---- out ---- */
+
+static natsStatus set_number(natsMsg *message, const char *header, uint64_t number)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%" PRIu64, number);
+    return natsMsgHeader_Set(message, header, text);
+}
+
+static void send_ask(const struct cleave__ask *ask)
+{
+    struct cleave__nats *nats = ask->nats;
+    char reply[CLEAVE__SUBJECT_BYTES];
+    natsMsg *message = NULL;
+    snprintf(reply, sizeof reply, "%s.r.%" PRIu64 ".%" PRIu64, nats->dial.prefix, nats->life,
+             ask->token);
+    natsStatus s =
+        natsMsg_Create(&message, ask->subject, reply, (const char *)ask->bytes, (int)ask->size);
+    if (!s && ask->id[0])
+        s = natsMsgHeader_Set(message, "Nats-Msg-Id", ask->id);
+    if (!s && ask->expects)
+        s = set_number(message, "Nats-Expected-Last-Subject-Sequence", ask->expected);
+    if (!s && ask->rolls_up)
+        s = natsMsgHeader_Set(message, "Nats-Rollup", "sub");
+    if (!s)
+        s = natsConnection_PublishMsg(nats->dial.connection, message);
+    natsMsg_Destroy(message);
+    if (s == NATS_NO_MEMORY)
+        cleave__runtime_no_memory(nats->crew.runtime);
+    else if (s == NATS_MAX_PAYLOAD)
+        cleave__nats_fail(nats, CLEAVE_LIMIT,
+                          "a message of %zu bytes to %s is too large for the "
+                          "NATS server",
+                          ask->size, ask->subject);
+    /* Whatever else it is, it is sent again. */
+}
+
+void cleave__ask_begin(struct cleave__ask *ask)
+{
+    struct cleave__nats *nats = ask->nats;
+    atomic_fetch_add(&nats->crew.active, 1);
+    pthread_mutex_lock(&nats->asks_lock);
+    ask->token = ++nats->asks_made;
+    ask->delay_ns = FIRST_DELAY_NS;
+    ask->at_ns = cleave__crew_now_ns(&nats->crew) + ask->delay_ns;
+    uint64_t *slot = cleave__map_put(&nats->asks, ask->token);
+    if (slot) {
+        *slot = (uintptr_t)ask;
+        send_ask(ask); /* under the lock: in this order, and it is not yet answered and freed */
+    }
+    pthread_mutex_unlock(&nats->asks_lock);
+    if (!slot) {
+        cleave__runtime_no_memory(nats->crew.runtime);
+        cleave__ask_free(ask);
+    }
+}
+
+void cleave__asks_repeat(struct cleave__nats *nats)
+{
+    uint64_t now_ns = cleave__crew_now_ns(&nats->crew), token, value;
+    size_t at = 0;
+    pthread_mutex_lock(&nats->asks_lock);
+    while (cleave__map_next(&nats->asks, &at, &token, &value)) {
+        struct cleave__ask *ask = (struct cleave__ask *)(uintptr_t)value;
+        if (ask->at_ns > now_ns)
+            continue;
+        ask->delay_ns = ask->delay_ns * 2 < MOST_DELAY_NS ? ask->delay_ns * 2 : MOST_DELAY_NS;
+        ask->at_ns = now_ns + ask->delay_ns;
+        send_ask(ask);
+    }
+    pthread_mutex_unlock(&nats->asks_lock);
+}
+
+void cleave__asks_finish(struct cleave__nats *nats, uint64_t most_ns)
+{
+    uint64_t until_ns = cleave__crew_now_ns(&nats->crew) + most_ns;
+    size_t left = 1;
+    while (left && cleave__crew_now_ns(&nats->crew) < until_ns) {
+        pthread_mutex_lock(&nats->asks_lock);
+        left = nats->asks.count;
+        pthread_mutex_unlock(&nats->asks_lock);
+        if (left)
+            nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
+    }
+}
+
+/* ---- in ---- */
+
+enum verdict { ANSWERED, AGAIN, REFUSED };
+
+/* What the server says; the text of a refusal into `text`. */
+static enum verdict read_ack(const char *bytes, size_t size, struct cleave__ack *ack, char *text,
+                             size_t text_size)
+{
+    json_error_t wrong;
+    json_t *root = json_loadb(bytes, size, 0, &wrong);
+    json_t *error = json_object_get(root, "error");
+    enum verdict verdict = ANSWERED;
+    if (!json_is_object(root)) {
+        verdict = AGAIN;
+    } else if (error) {
+        json_int_t code = json_integer_value(json_object_get(error, "code"));
+        json_int_t detail = json_integer_value(json_object_get(error, "err_code"));
+        const char *said = json_string_value(json_object_get(error, "description"));
+        ack->conflict = detail == JSStreamWrongLastSequenceErr;
+        /* Without a leader, or starting. */
+        bool passes = code == 503 && detail != JSInsufficientResourcesErr &&
+                      detail != JSStorageResourcesExceededErr && detail != JSStreamStoreFailedErr;
+        verdict = ack->conflict ? ANSWERED : passes ? AGAIN : REFUSED;
+        snprintf(text, text_size, "%s", said ? said : "without a reason");
+    } else {
+        json_int_t sequence = json_integer_value(json_object_get(root, "seq"));
+        ack->sequence = sequence > 0 ? (uint64_t)sequence : 0;
+        ack->known = json_is_true(json_object_get(root, "duplicate"));
+    }
+    json_decref(root);
+    return verdict;
+}
+
+/* The token is the last part of the subject. */
+static uint64_t token_of(const natsMsg *message)
+{
+    const char *dot = strrchr(natsMsg_GetSubject(message), '.');
+    return dot ? strtoull(dot + 1, NULL, 10) : 0;
+}
+
+void cleave__asks_arrive(natsConnection *connection, natsSubscription *subscription,
+                         natsMsg *message, void *closure)
+{
+    struct cleave__nats *nats = ((struct cleave__ear *)closure)->nats;
+    struct cleave__ack ack = {0};
+    char text[200] = "";
+    (void)connection, (void)subscription;
+    enum verdict verdict =
+        natsMsg_IsNoResponders(message)
+            ? AGAIN
+            : read_ack(natsMsg_GetData(message), (size_t)natsMsg_GetDataLength(message), &ack, text,
+                       sizeof text);
+    uint64_t token = token_of(message);
+    natsMsg_Destroy(message);
+    pthread_mutex_lock(&nats->asks_lock);
+    uint64_t *slot = cleave__map_find(&nats->asks, token);
+    struct cleave__ask *ask = slot ? (struct cleave__ask *)(uintptr_t)*slot : NULL;
+    if (ask && verdict != AGAIN)
+        cleave__map_remove(&nats->asks, token);
+    pthread_mutex_unlock(&nats->asks_lock);
+    if (!ask || verdict == AGAIN)
+        return;
+    if (verdict == REFUSED)
+        cleave__nats_fail(nats, CLEAVE_IO, "JetStream refuses a message to %s: %s", ask->subject,
+                          text);
+    else
+        ask->done(ask, &ack);
+    cleave__ask_free(ask);
+    if (atomic_fetch_sub(&nats->crew.active, 1) == 1)
+        cleave__crew_call(&nats->crew);
+}
+
+/* ---- streams ---- */
+
+enum cleave_status cleave__ask_refused(struct cleave_error *error, natsStatus status,
+                                       jsErrCode code, const char *what)
+{
+    switch (code) {
+    case JSNotEnabledErr:
+    case JSNotEnabledForAccountErr:
+        return cleave_error_set(error, CLEAVE_UNSUPPORTED,
+                                "%s: JetStream is off on the NATS server: start it with -js, or "
+                                "`jetstream {}` in its configuration",
+                                what);
+    case JSStreamReplicasNotSupportedErr:
+    case JSClusterNoPeersErr:
+        return cleave_error_set(error, CLEAVE_UNSATISFIABLE,
+                                "%s: the NATS cluster has too few servers with JetStream for so "
+                                "many replicas",
+                                what);
+    case JSInsufficientResourcesErr:
+    case JSStorageResourcesExceededErr:
+        return cleave_error_set(error, CLEAVE_LIMIT,
+                                "%s: the NATS server has no storage left for it", what);
+    default:
+        if (status == NATS_NO_RESPONDERS)
+            return cleave__ask_refused(error, status, JSNotEnabledErr, what);
+        return cleave__dial_error(error, status, what);
+    }
+}
+
+enum cleave_status cleave__ask_stream(struct cleave__nats *nats, jsCtx *js,
+                                      const struct cleave__stream_wish *wish,
+                                      struct cleave_error *error)
+{
+    const char *subjects[] = {wish->subject};
+    char what[CLEAVE__SUBJECT_BYTES + 20];
+    jsStreamConfig stream;
+    jsErrCode code = 0;
+    jsStreamConfig_Init(&stream);
+    stream.Name = wish->name;
+    stream.Subjects = subjects;
+    stream.SubjectsLen = 1;
+    stream.Storage = js_FileStorage;
+    stream.Replicas = nats->options->replicas ? nats->options->replicas : 1;
+    stream.Duplicates = (int64_t)wish->window_ns;
+    stream.AllowRollup = wish->rolls_up;
+    natsStatus status = js_AddStream(NULL, js, &stream, NULL, &code);
+    if (status && code == JSStreamNameExistErr) {
+        /* There already, with other replicas or another window: as somebody wanted it. */
+        status = js_GetStreamInfo(NULL, js, wish->name, NULL, &code);
+    }
+    snprintf(what, sizeof what, "the stream %s", wish->name);
+    return status ? cleave__ask_refused(error, status, code, what) : CLEAVE_OK;
+}

@@ -1,0 +1,199 @@
+#include "runtime/nats/bucket.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "runtime/nats/ask.h"
+
+struct cleave__bucket {
+    struct cleave__dial dial;
+    jsCtx *js;
+    kvStore *store;
+    uint64_t patience_ns;
+    char name[CLEAVE__SUBJECT_BYTES];
+};
+
+static const uint64_t patience_ns = UINT64_C(5000000000), pause_ns = 100000000;
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+}
+
+/* Nobody there, or no leader: may be over in a moment. False: it has been too long. */
+static bool wait_for(const struct cleave__bucket *bucket, natsStatus status, uint64_t began_ns)
+{
+    bool passes = status == NATS_TIMEOUT || status == NATS_NO_RESPONDERS ||
+                  status == NATS_CONNECTION_DISCONNECTED || status == NATS_IO_ERROR ||
+                  status == NATS_STALE_CONNECTION;
+    if (!passes || now_ns() - began_ns > bucket->patience_ns)
+        return false;
+    nanosleep(&(struct timespec){.tv_nsec = (long)pause_ns}, NULL);
+    return true;
+}
+
+static enum cleave_status failed(const struct cleave__bucket *bucket, natsStatus status,
+                                 jsErrCode code, struct cleave_error *error)
+{
+    char what[CLEAVE__SUBJECT_BYTES + 20];
+    snprintf(what, sizeof what, "the bucket %s", bucket->name);
+    return cleave__ask_refused(error, status, code, what);
+}
+
+enum cleave_status cleave__bucket_open(const struct cleave_nats_options *options, const char *name,
+                                       bool make, struct cleave__bucket **out,
+                                       struct cleave_error *error)
+{
+    struct cleave__bucket *bucket = calloc(1, sizeof *bucket);
+    if (!bucket)
+        return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for a bucket");
+    bucket->patience_ns = options->patience_ns ? options->patience_ns : patience_ns;
+    enum cleave_status status = cleave__dial_open(&bucket->dial, options, NULL, error);
+    jsErrCode code = 0;
+    if (!status) {
+        cleave__nats_stream_name(bucket->dial.prefix, name, "", bucket->name);
+        natsStatus said = natsConnection_JetStream(&bucket->js, bucket->dial.connection, NULL);
+        /* Whether JetStream is there at all is told more clearly so. */
+        jsAccountInfo *account = NULL;
+        uint64_t began_ns = now_ns();
+        while (!said && (said = js_GetAccountInfo(&account, bucket->js, NULL, &code)) && !code &&
+               wait_for(bucket, said, began_ns))
+            said = NATS_OK;
+        jsAccountInfo_Destroy(account);
+        kvConfig config;
+        kvConfig_Init(&config);
+        config.Bucket = bucket->name;
+        config.StorageType = js_FileStorage;
+        config.Replicas = options->replicas ? (int)options->replicas : 1;
+        if (!said && (said = js_KeyValue(&bucket->store, bucket->js, bucket->name)) && make)
+            said = js_CreateKeyValue(&bucket->store, bucket->js, &config);
+        if (said == NATS_NOT_FOUND && !make)
+            status =
+                cleave_error_set(error, CLEAVE_NOT_FOUND, "there is no bucket %s", bucket->name);
+        else if (said)
+            status = failed(bucket, said, code, error);
+    }
+    if (status)
+        cleave__bucket_close(bucket);
+    else
+        *out = bucket;
+    return status;
+}
+
+void cleave__bucket_close(struct cleave__bucket *bucket)
+{
+    if (!bucket)
+        return;
+    kvStore_Destroy(bucket->store);
+    jsCtx_Destroy(bucket->js);
+    cleave__dial_close(&bucket->dial);
+    free(bucket);
+}
+
+static natsStatus get(struct cleave__bucket *bucket, const char *key, struct cleave_writer *out,
+                      uint64_t *revision)
+{
+    kvEntry *entry = NULL;
+    natsStatus status;
+    uint64_t began_ns = now_ns();
+    while ((status = kvStore_Get(&entry, bucket->store, key)) && wait_for(bucket, status, began_ns))
+        ;
+    if (status)
+        return status;
+    out->count = 0;
+    out->failed = false;
+    cleave__put_bytes(out, kvEntry_Value(entry), (size_t)kvEntry_ValueLen(entry));
+    *revision = kvEntry_Revision(entry);
+    kvEntry_Destroy(entry);
+    return out->failed ? NATS_NO_MEMORY : NATS_OK;
+}
+
+enum cleave_status cleave__bucket_get(struct cleave__bucket *bucket, const char *key,
+                                      struct cleave_writer *out, uint64_t *revision,
+                                      struct cleave_error *error)
+{
+    natsStatus status = get(bucket, key, out, revision);
+    if (status == NATS_NOT_FOUND)
+        return cleave_error_set(error, CLEAVE_NOT_FOUND, "the bucket %s has no '%s'", bucket->name,
+                                key);
+    return status ? failed(bucket, status, 0, error) : CLEAVE_OK;
+}
+
+/* Whether what could not be told to be done was: the value there now is ours, and newer. */
+static natsStatus look_up(struct cleave__bucket *bucket, const char *key, const void *bytes,
+                          size_t length, uint64_t last, uint64_t *revision, bool *done)
+{
+    struct cleave_writer there = {0};
+    uint64_t at = 0;
+    natsStatus status = get(bucket, key, &there, &at);
+    *done = !status && at > last && there.count == length &&
+            (!length || memcmp(there.data, bytes, length) == 0);
+    if (*done)
+        *revision = at;
+    free(there.data);
+    return status == NATS_NOT_FOUND ? NATS_OK : status;
+}
+
+/* `last` 0: it must not be there. */
+static enum cleave_status change(struct cleave__bucket *bucket, const char *key, const void *bytes,
+                                 size_t length, uint64_t last, uint64_t *revision,
+                                 struct cleave_error *error)
+{
+    uint64_t began_ns = now_ns();
+    bool unsure = false, done = false;
+    if (length > bucket->dial.payload_most - 1024)
+        return cleave_error_set(error, CLEAVE_LIMIT,
+                                "the bucket %s: a value of %zu bytes is too large", bucket->name,
+                                length);
+    for (;;) {
+        uint64_t now = 0;
+        natsStatus status = last
+                                ? kvStore_Update(&now, bucket->store, key, bytes, (int)length, last)
+                                : kvStore_Create(&now, bucket->store, key, bytes, (int)length);
+        if (!status) {
+            *revision = now;
+            return CLEAVE_OK;
+        }
+        const char *text = nats_GetLastError(NULL);
+        bool conflict = text && (strstr(text, "wrong last sequence") || strstr(text, "key exists"));
+        if (!conflict && !wait_for(bucket, status, began_ns))
+            return failed(bucket, status, 0, error);
+        if (!conflict) {
+            unsure = true;
+            continue;
+        }
+        if (unsure && (status = look_up(bucket, key, bytes, length, last, revision, &done)))
+            return failed(bucket, status, 0, error);
+        return done ? CLEAVE_OK
+                    : cleave_error_set(error, CLEAVE_CONFLICT,
+                                       "the bucket %s: '%s' was changed by somebody else",
+                                       bucket->name, key);
+    }
+}
+
+enum cleave_status cleave__bucket_create(struct cleave__bucket *bucket, const char *key,
+                                         const void *bytes, size_t length, uint64_t *revision,
+                                         struct cleave_error *error)
+{
+    return change(bucket, key, bytes, length, 0, revision, error);
+}
+
+enum cleave_status cleave__bucket_update(struct cleave__bucket *bucket, const char *key,
+                                         const void *bytes, size_t length, uint64_t last,
+                                         uint64_t *revision, struct cleave_error *error)
+{
+    return change(bucket, key, bytes, length, last, revision, error);
+}
+
+enum cleave_status cleave__bucket_remove(struct cleave__bucket *bucket, const char *key,
+                                         struct cleave_error *error)
+{
+    natsStatus status;
+    uint64_t began_ns = now_ns();
+    while ((status = kvStore_Delete(bucket->store, key)) && wait_for(bucket, status, began_ns))
+        ;
+    return status && status != NATS_NOT_FOUND ? failed(bucket, status, 0, error) : CLEAVE_OK;
+}

@@ -1,0 +1,28 @@
+/* The sink of one evaluator on NATS: every object that queries have becomes a
+ * message of the world's stream of matches, and is acknowledged once the
+ * servers have it.
+ *
+ * Its message id is the object's number: what is matched again (by whomever)
+ * after a fault is not there twice, as long as it comes within the stream's
+ * window of ids. The content is JSON:
+ *
+ *     {"object": 17, "queries": [3, 5], "row": {...}}
+ *
+ * `row` is the object's note, if it has one: JSON as the publisher gave it. */
+#ifndef CLEAVE_STREAM_NET_LOG_SINK_H
+#define CLEAVE_STREAM_NET_LOG_SINK_H
+
+#include "base/metrics.h"
+#include "stream/serve/world.h"
+
+/* The argument. */
+struct cleave__log_sink_seat {
+    const struct cleave__stream_world *world;
+    uint32_t index;               /* of its evaluator */
+    uint32_t log;                 /* the stream's actor number */
+    struct cleave_counter *known; /* objects that were there already; may be NULL */
+};
+
+extern const struct cleave_actor_ops cleave__log_sink_ops;
+
+#endif
