@@ -81,11 +81,12 @@ static enum cleave_status admit(struct cleave__dispatcher *dispatcher,
     cleave__arena_rewind(&slot->arena, (struct cleave_arena_mark){0});
     cleave__arena_rewind(&slot->again, (struct cleave_arena_mark){0});
     *kept = false;
+    bool waits = false;
     enum cleave_status status =
-        dispatcher->gate ? cleave__dispatcher_try(dispatcher, transaction, &slot->arena, error)
-                         : CLEAVE_OK;
-    if (!status)
-        status = cleave__planner_plan(dispatcher->planner, transaction, result->replayed, &slot->arena, &slot->planned, error);
+        dispatcher->gate
+            ? cleave__dispatcher_plan(dispatcher, transaction, slot, &waits, error)
+            : cleave__planner_plan(dispatcher->planner, transaction, result->replayed,
+                                   &slot->arena, &slot->planned, error);
     if (!status) {
         slot->message.count = 0;
         cleave__planned_write(&slot->planned, result->replayed, &slot->message);
@@ -121,6 +122,8 @@ static enum cleave_status admit(struct cleave__dispatcher *dispatcher,
     if (dispatcher->gate)
         cleave__shift_gate_plan(dispatcher->gate, (uint32_t)(slot - dispatcher->slots),
                                 &slot->planned);
+    if (waits)
+        cleave__shift_gate_wait(dispatcher->gate, (uint32_t)(slot - dispatcher->slots));
     *kept = true;
     return CLEAVE_OK;
 }

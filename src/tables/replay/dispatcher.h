@@ -60,10 +60,12 @@ extern const struct cleave_actor_ops cleave__reference_ops; /* its argument: the
 
 enum cleave_status cleave__dispatcher_watch(struct cleave__dispatcher *dispatcher,
                                             struct cleave_error *error);
-/* CLEAVE_UNSUPPORTED: one of the two placements refuses it. */
-enum cleave_status cleave__dispatcher_try(struct cleave__dispatcher *dispatcher,
-                                          const struct cleave_trace_transaction *transaction,
-                                          struct cleave_arena *arena, struct cleave_error *error);
+/* Plans into a slot. CLEAVE_UNSUPPORTED: one of the two placements refuses it. `*waits`: what is
+ * between them does, so it is to wait until all has moved. */
+enum cleave_status cleave__dispatcher_plan(struct cleave__dispatcher *dispatcher,
+                                           const struct cleave_trace_transaction *transaction,
+                                           struct cleave__dispatch_slot *slot, bool *waits,
+                                           struct cleave_error *error);
 /* Whether a slot may begin now, which it then has; planned anew if pieces have moved. */
 bool cleave__dispatcher_pass(struct cleave__dispatcher *dispatcher, struct cleave_context *context,
                              uint32_t index, uint32_t place);

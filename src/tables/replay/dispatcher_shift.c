@@ -21,10 +21,12 @@ enum cleave_status cleave__dispatcher_watch(struct cleave__dispatcher *dispatche
     return status;
 }
 
-enum cleave_status cleave__dispatcher_try(struct cleave__dispatcher *dispatcher,
-                                          const struct cleave_trace_transaction *transaction,
-                                          struct cleave_arena *arena, struct cleave_error *error)
+enum cleave_status cleave__dispatcher_plan(struct cleave__dispatcher *dispatcher,
+                                           const struct cleave_trace_transaction *transaction,
+                                           struct cleave__dispatch_slot *slot, bool *waits,
+                                           struct cleave_error *error)
 {
+    struct cleave_arena *arena = &slot->arena;
     enum cleave_status status = CLEAVE_OK;
     for (int i = 0; i < 2 && !status; i++) {
         struct cleave_arena_mark mark = cleave__arena_mark(arena);
@@ -32,7 +34,15 @@ enum cleave_status cleave__dispatcher_try(struct cleave__dispatcher *dispatcher,
         status = cleave__planner_plan(dispatcher->both[i], transaction, 0, arena, &planned, error);
         cleave__arena_rewind(arena, mark);
     }
-    return status;
+    if (status)
+        return status;
+    uint64_t number = dispatcher->result.replayed;
+    status = cleave__planner_plan(dispatcher->planner, transaction, number, arena, &slot->planned,
+                                  error);
+    *waits = status == CLEAVE_UNSUPPORTED;
+    return *waits ? cleave__planner_plan(dispatcher->both[1], transaction, number, arena,
+                                         &slot->planned, error)
+                  : status;
 }
 
 /* Plans a slot again, from the copy that its first plan kept of the trace. */

@@ -150,6 +150,7 @@ bool cleave__shift_gate_outdated(const struct cleave__shift_gate *gate, uint32_t
 void cleave__shift_gate_wait(struct cleave__shift_gate *gate, uint32_t slot)
 {
     gate->waits[slot] = true;
+    gate->maps[slot] = UINT64_MAX; /* of no map */
 }
 
 bool cleave__shift_gate_may_begin(const struct cleave__shift_gate *gate, uint32_t slot)

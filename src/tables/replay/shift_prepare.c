@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tables/replay/client.h"
+#include "tables/replay/fill.h"
 #include "tables/replay/shift.h"
 #include "tables/route/image.h"
 
@@ -31,9 +32,11 @@ void cleave__shift_name(const struct cleave_lookup *from, const struct cleave_lo
     snprintf(name, 20, "%016" PRIx64, XXH3_64bits_withSeed(&pieces, sizeof pieces, sum));
 }
 
-/* A shard's tables must be the schema's, column for column: what is not named would be lost. */
+/* A shard's tables must be the schema's, column for column: what is not named would be lost. `fresh`:
+ * the shard is one that B adds, and tables that it lacks are made, without further indexes. */
 static enum cleave_status compare_tables(const struct cleave_schema *schema,
-                                         struct cleave__port *port, struct cleave_error *error)
+                                         struct cleave__port *port, bool fresh,
+                                         struct cleave_error *error)
 {
     struct cleave_arena arena = {0};
     const struct cleave_store_table *found;
@@ -47,6 +50,12 @@ static enum cleave_status compare_tables(const struct cleave_schema *schema,
             continue;
         for (uint32_t i = 0; i < count && !here; i++)
             here = strcmp(found[i].name, table->name) == 0 ? &found[i] : NULL;
+        if (!here && fresh) {
+            const char *text = cleave__fill_table(table, &arena);
+            status = text ? cleave__shift_run(port, text, error)
+                          : cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for a table");
+            continue;
+        }
         if (!here) {
             status = cleave_error_set(error, CLEAVE_BAD_INPUT,
                                       "%s has no table %s; load the shard first",
@@ -140,7 +149,8 @@ enum cleave_status cleave__shift_prepare(struct cleave__shift_seat *seat,
         cleave__port_init(&port, world.urls[s]);
         status = cleave__port_await(&port, &world, error);
         if (!status)
-            status = compare_tables(cleave__lookup_schema(world.lookup), &port, error);
+            status = compare_tables(cleave__lookup_schema(world.lookup), &port,
+                                    s >= cleave__lookup_shards(cleave__mix_from(seat->mix)), error);
         if (!status && s == 0)
             status = read_moves(seat, &port, error);
         if (!status)
