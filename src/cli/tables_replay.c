@@ -296,16 +296,16 @@ static void print_counts(const char *title, const struct cleave_replay_counts *c
 
 static double share(const struct cleave_replay_counts *counts)
 {
-    return counts->transactions
-               ? 100 * (double)counts->distributed / (double)counts->transactions
-               : 0;
+    return counts->transactions ? 100 * (double)counts->distributed / (double)counts->transactions
+                                : 0;
 }
 
 static void print_shift(const struct cleave_replay_result *r)
 {
     const struct cleave_shift_result *shift = &r->shift;
-    printf("repartition: %" PRIu32 " pieces in %" PRIu32 " moves, %" PRIu64 " rows, %.1f s; %" PRIu64
-           " rows staged (%" PRIu64 " again), %" PRIu64 " moves begun anew%s\n",
+    printf("repartition: %" PRIu32 " pieces in %" PRIu32 " moves, %" PRIu64
+           " rows, %.1f s; %" PRIu64 " rows staged (%" PRIu64 " again), %" PRIu64
+           " moves begun anew%s\n",
            shift->pieces, shift->moves, shift->rows, shift->seconds, shift->staged, shift->caught,
            shift->again, shift->whole ? "" : "; NOT whole");
     printf("  %" PRIu64 " transactions were held, the longest hold took %.1f ms\n", shift->held,
@@ -456,8 +456,8 @@ static enum cleave_status set_up(struct setting *setting, struct cleave_error *e
     if (!status && a->repartition_path)
         status = cleave__lookup_open(a->repartition_path, &setting->repartition, error);
     if (!status)
-        status = cleave__shard_urls(&a->shards, count_shards(setting),
-                                    &setting->arena, &a->replay.urls, error);
+        status = cleave__shard_urls(&a->shards, count_shards(setting), &setting->arena,
+                                    &a->replay.urls, error);
     if (!status)
         status = open_source(setting, error);
     if (!status && a->fill)
@@ -518,9 +518,8 @@ int cleave__command_tables_replay(int argc, char **argv)
     if (!status)
         status = cleave__replay(&a.replay, &result, &error);
     if (!status && a.replay.reference)
-        status =
-            cleave__replay_audit(setting.repartition ? setting.repartition : setting.lookup,
-                                 a.replay.urls, a.replay.reference, &audit, &error);
+        status = cleave__replay_audit(setting.repartition ? setting.repartition : setting.lookup,
+                                      a.replay.urls, a.replay.reference, &audit, &error);
     cleave__terminal_clear(&setting.terminal);
     bool right = !status && cleave__replay_right(&result) && cleave__audit_right(&audit);
     if (!status && a.tables.common.json)

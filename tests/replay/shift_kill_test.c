@@ -1,7 +1,7 @@
 /* A process that moves tables between placements is killed (-9) at random moments and at points
- * within its switches, again and again, forth and back between two placements. After each death what
- * it left prepared is settled, and every row is there once; in the end every row is where the last
- * placement says, and as it was.
+ * within its switches, again and again, forth and back between two placements. After each death
+ * what it left prepared is settled, and every row is there once; in the end every row is where the
+ * last placement says, and as it was.
  *
  * argument "postgres": on PostgreSQL servers. */
 #include <setjmp.h>

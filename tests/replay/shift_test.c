@@ -1,14 +1,13 @@
-/* Live repartition on real stores: random layouts A and B over the same tables, random transactions,
- * pieces moved in small batches meanwhile. Every answer is the unsharded database's, and at the end
- * every row is exactly where B says, none lost or there twice; with A and B of different numbers of
- * shards too. Two bugs on purpose are found by just this.
+/* Live repartition on real stores: random layouts A and B over the same tables, random
+ * transactions, pieces moved in small batches meanwhile. Every answer is the unsharded database's,
+ * and at the end every row is exactly where B says, none lost or there twice; with A and B of
+ * different numbers of shards too. Two bugs on purpose are found by just this.
  *
  * argument "postgres": on PostgreSQL servers, in a smaller number. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -21,7 +20,7 @@
 
 #define DDL                                                                                        \
     "CREATE TABLE a (x int, y int, z int, id int NOT NULL PRIMARY KEY);"                           \
-    "CREATE TABLE b (x int, y int, z int, id int NOT NULL PRIMARY KEY);"                   \
+    "CREATE TABLE b (x int, y int, z int, id int NOT NULL PRIMARY KEY);"                           \
     "CREATE TABLE n (x int, y int);"                                                               \
     "CREATE TABLE r (x int, y int);"
 
@@ -120,7 +119,7 @@ static bool failed(struct property_source *source, const struct world *worlds,
     totals->found = true;
     if (totals->plant) /* it was to be found: no use in a smaller case */
         return true;
-    if (source->verbose || getenv("SHOW")) {
+    if (source->verbose) {
         fprintf(stderr, "%s\n", why);
         random_layout_print(&worlds[0].layout);
         random_layout_print(&worlds[1].layout);
@@ -185,7 +184,7 @@ static bool shifts(struct property_source *source, void *context)
     } else {
         if (!cleave__replay_right(&result) || !result.shift.whole)
             right = failed(source, worlds, &list, totals,
-                           result.different      ? result.differences[0]
+                           result.different     ? result.differences[0]
                            : result.shift.whole ? "counts differ"
                                                 : "not all has moved");
         totals->refused += result.refused;

@@ -117,7 +117,8 @@ static bool rows_agree(struct property_source *source, void *context)
             const struct cleave__mix_table *cut = cleave__mix_table(world.mix, t);
             uint32_t piece = cleave__mix_piece(world.mix, t, row, MODEL_COLUMNS);
             struct cleave_shardset a = homes(&world, &world.from.layout, t, row, true, true);
-            struct cleave_shardset b = homes(&world, &world.to.layout, t, row, true, true), got = {{0}};
+            struct cleave_shardset b = homes(&world, &world.to.layout, t, row, true, true),
+                                   got = {{0}};
             cleave__lookup_row_shards(face, t, row, MODEL_COLUMNS, &got);
             good = same(&got, side(&world, piece) == &world.to.layout ? &b : &a) &&
                    cleave__lookup_row(face, t, row, MODEL_COLUMNS) ==

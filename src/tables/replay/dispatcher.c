@@ -83,10 +83,9 @@ static enum cleave_status admit(struct cleave__dispatcher *dispatcher,
     *kept = false;
     bool waits = false;
     enum cleave_status status =
-        dispatcher->gate
-            ? cleave__dispatcher_plan(dispatcher, transaction, slot, &waits, error)
-            : cleave__planner_plan(dispatcher->planner, transaction, result->replayed,
-                                   &slot->arena, &slot->planned, error);
+        dispatcher->gate ? cleave__dispatcher_plan(dispatcher, transaction, slot, &waits, error)
+                         : cleave__planner_plan(dispatcher->planner, transaction, result->replayed,
+                                                &slot->arena, &slot->planned, error);
     if (!status) {
         slot->message.count = 0;
         cleave__planned_write(&slot->planned, result->replayed, &slot->message);
@@ -201,8 +200,8 @@ static void fill(struct cleave__dispatcher *dispatcher, struct cleave_context *c
 static uint32_t next_place(struct cleave__dispatcher *dispatcher, struct cleave_context *context)
 {
     for (;;) {
-        uint32_t place = dispatcher->gate ? cleave__shift_gate_released(dispatcher->gate)
-                                          : CLEAVE__ORDER_NONE;
+        uint32_t place =
+            dispatcher->gate ? cleave__shift_gate_released(dispatcher->gate) : CLEAVE__ORDER_NONE;
         if (place == CLEAVE__ORDER_NONE)
             place = cleave__order_take(dispatcher->order);
         if (place == CLEAVE__ORDER_NONE || !dispatcher->gate ||

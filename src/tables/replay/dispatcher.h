@@ -20,8 +20,8 @@ struct cleave__dispatch_arguments {
 
 /* A transaction inside the window. */
 struct cleave__dispatch_slot {
-    bool used, done, referenced; /* its clients' answer, the reference's is here */
-    uint64_t number;             /* among those replayed */
+    bool used, done, referenced;      /* its clients' answer, the reference's is here */
+    uint64_t number;                  /* among those replayed */
     struct cleave_arena arena, again; /* again: of a plan by a later map */
     struct cleave__planned planned;   /* its accesses live in `arena` */
     struct cleave_writer message;
@@ -31,9 +31,9 @@ struct cleave__dispatch_slot {
 struct cleave__dispatcher {
     const struct cleave__dispatch_arguments *arguments;
     struct cleave__planner *planner;
-    struct cleave__shift_gate *gate;      /* NULL: nothing moves */
-    struct cleave__planner *both[2];      /* of the two placements, to see what they refuse */
-    bool gone;                            /* the mover was told to begin */
+    struct cleave__shift_gate *gate; /* NULL: nothing moves */
+    struct cleave__planner *both[2]; /* of the two placements, to see what they refuse */
+    bool gone;                       /* the mover was told to begin */
     struct cleave__order *order;
     struct cleave_workload workload;     /* what was replayed, for counting once more */
     struct cleave__dispatch_slot *slots; /* [window] */

@@ -14,8 +14,7 @@ enum cleave_status cleave__dispatcher_watch(struct cleave__dispatcher *dispatche
         arguments->mix, arguments->window,
         (enum cleave__shift_plant)arguments->options->shift_plant, &dispatcher->gate, error);
     if (!status)
-        status =
-            cleave__planner_new(cleave__mix_from(arguments->mix), &dispatcher->both[0], error);
+        status = cleave__planner_new(cleave__mix_from(arguments->mix), &dispatcher->both[0], error);
     if (!status)
         status = cleave__planner_new(cleave__mix_to(arguments->mix), &dispatcher->both[1], error);
     return status;
@@ -47,8 +46,7 @@ enum cleave_status cleave__dispatcher_plan(struct cleave__dispatcher *dispatcher
 
 /* Plans a slot again, from the copy that its first plan kept of the trace. */
 static enum cleave_status plan_again(struct cleave__dispatcher *dispatcher,
-                                     struct cleave__dispatch_slot *slot,
-                                     struct cleave_error *error)
+                                     struct cleave__dispatch_slot *slot, struct cleave_error *error)
 {
     struct cleave_arena *arena = &slot->again;
     uint32_t count = slot->planned.statement_count;
@@ -82,9 +80,8 @@ static enum cleave_status plan_again(struct cleave__dispatcher *dispatcher,
     slot->planned = planned;
     slot->message.count = 0;
     cleave__planned_write(&slot->planned, slot->number, &slot->message);
-    return slot->message.failed
-               ? cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for a plan")
-               : CLEAVE_OK;
+    return slot->message.failed ? cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for a plan")
+                                : CLEAVE_OK;
 }
 
 static void fail(struct cleave__dispatcher *dispatcher, struct cleave_context *context,
@@ -145,8 +142,9 @@ void cleave__dispatcher_over(struct cleave__dispatcher *dispatcher, struct cleav
 
 void cleave__dispatcher_go(struct cleave__dispatcher *dispatcher, struct cleave_context *context)
 {
-    if (dispatcher->gone || (!dispatcher->ended && dispatcher->result.read <
-                                                       dispatcher->arguments->options->repartition_at))
+    if (dispatcher->gone ||
+        (!dispatcher->ended &&
+         dispatcher->result.read < dispatcher->arguments->options->repartition_at))
         return;
     dispatcher->gone = true;
     cleave__context_send(context, *dispatcher->arguments->mover, CLEAVE__SHIFT_GO, NULL, 0);

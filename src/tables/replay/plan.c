@@ -36,10 +36,9 @@ static enum cleave_status name_columns(struct cleave__planner *planner, struct c
             struct cleave_statement statement;
             /* A name with a dot is SCHEMA.TABLE. */
             const char *dot = strchr(table->name, '.');
-            int n =
-                snprintf(text, sizeof text, "SELECT 1 FROM \"%.*s%s%s\" WHERE \"%s\" = '1'",
-                         dot ? (int)(dot - table->name) : (int)strlen(table->name), table->name,
-                         dot ? "\".\"" : "", dot ? dot + 1 : "", table->columns[c].name);
+            int n = snprintf(text, sizeof text, "SELECT 1 FROM \"%.*s%s%s\" WHERE \"%s\" = '1'",
+                             dot ? (int)(dot - table->name) : (int)strlen(table->name), table->name,
+                             dot ? "\".\"" : "", dot ? dot + 1 : "", table->columns[c].name);
             if (n > 0 && (size_t)n < sizeof text)
                 status = cleave__analyze(planner->analyzer, text, (size_t)n, NULL, 0, &arena,
                                          &statement, error);
@@ -136,8 +135,8 @@ enum cleave_status cleave__plan_as_it_is(const struct cleave__plan_work *work,
 static void note_homes(const struct cleave__plan_work *work)
 {
     const char *name = work->shape->set_count ? work->shape->target : NULL;
-    uint32_t target = name ? cleave__schema_table(&work->lookup->schema, name, strlen(name))
-                           : CLEAVE_ABSENT;
+    uint32_t target =
+        name ? cleave__schema_table(&work->lookup->schema, name, strlen(name)) : CLEAVE_ABSENT;
     if (target == CLEAVE_ABSENT || work->lookup->schema.tables[target].view)
         return;
     work->out->rehomes = cleave__plan_sets_home(work, target);

@@ -131,7 +131,8 @@ static enum cleave_status play(struct run *run, const struct cleave_replay_optio
     struct cleave_runtime_options runtime = {.transport = &cleave__threads,
                                              .seed = options->seed,
                                              .lean = true,
-                                             .threads = run->world.clients + 2 + (run->shift.mix != NULL)};
+                                             .threads =
+                                                 run->world.clients + 2 + (run->shift.mix != NULL)};
     enum cleave_status status = cleave__runtime_new(&runtime, &run->runtime, error);
     if (!status)
         status = spawn_all(run, error);
@@ -153,8 +154,8 @@ static enum cleave_status begin_shift(struct run *run, const struct cleave_repla
                                       struct cleave_error *error)
 {
     uint32_t pieces = options->pieces ? options->pieces : PIECES;
-    enum cleave_status status = cleave__mix_new(options->lookup, options->repartition, pieces,
-                                                &run->shift.mix, error);
+    enum cleave_status status =
+        cleave__mix_new(options->lookup, options->repartition, pieces, &run->shift.mix, error);
     if (status)
         return status;
     snprintf(run->coordinator, sizeof run->coordinator, "%.34s_shift", run->world.coordinator);

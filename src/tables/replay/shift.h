@@ -20,9 +20,12 @@
  * So at each moment a row is in the tables of exactly the shards where the mix says, and no
  * transaction runs by a map of which a piece that it touches has flipped since.
  *
- * After a crash at any point: staging is thrown away, pieces in cleave_moves have moved, and a switch
- * that was under way is finished or undone as decided (decide.h; the mover has a coordinator's name
- * of its own). A shard that is gone makes the mover begin these pieces again once it is back. */
+ * Why it is not src/move: docs/adr/0009.
+ *
+ * After a crash at any point: staging is thrown away, pieces in cleave_moves have moved, and a
+ * switch that was under way is finished or undone as decided (decide.h; the mover has a
+ * coordinator's name of its own). A shard that is gone makes the mover begin these pieces again
+ * once it is back. */
 #ifndef CLEAVE_TABLES_REPLAY_SHIFT_H
 #define CLEAVE_TABLES_REPLAY_SHIFT_H
 
@@ -86,12 +89,12 @@ bool cleave__shift_gate_check(const struct cleave__shift_gate *gate);
 
 /* ---- the mover ---- */
 
-struct cleave__shift_seat { /* its argument */
+struct cleave__shift_seat {                   /* its argument */
     const struct cleave__replay_world *world; /* of the replay; its lookup is the mix's face */
     struct cleave__mix *mix;
     const char *coordinator;
-    char plan[20];    /* which two placements, cut how: 16 hexadecimal digits */
-    uint64_t base_id; /* of its distributed transactions */
+    char plan[20];                  /* which two placements, cut how: 16 hexadecimal digits */
+    uint64_t base_id;               /* of its distributed transactions */
     uint32_t batch_rows, move_rows; /* a copying transaction's, and a switch's, about */
     uint32_t dispatcher;            /* actor */
 };
@@ -100,7 +103,8 @@ struct cleave__shift_seat { /* its argument */
 void cleave__shift_name(const struct cleave_lookup *from, const struct cleave_lookup *to,
                         uint32_t pieces, char name[20]);
 /* Before anything runs: settles what an earlier run left, makes the tables, empties staging, and
- * moves in `mix` what has moved already. CLEAVE_BAD_INPUT: a shard's tables are not the schema's. */
+ * moves in `mix` what has moved already. CLEAVE_BAD_INPUT: a shard's tables are not the schema's.
+ */
 enum cleave_status cleave__shift_prepare(struct cleave__shift_seat *seat,
                                          struct cleave_error *error);
 /* Takes the staging tables away. */
@@ -158,12 +162,12 @@ struct cleave__shift {
     uint32_t *column_base;    /* [tables] */
 
     /* the pieces that move now */
-    uint64_t *set;                          /* [words] */
-    CLEAVE_VECTOR(int64_t) numbers;         /* keys of tasks */
+    uint64_t *set;                  /* [words] */
+    CLEAVE_VECTOR(int64_t) numbers; /* keys of tasks */
     CLEAVE_VECTOR(struct cleave__shift_task) tasks;
     size_t next_task;
-    struct cleave_arena arena;              /* of the keys below */
-    struct cleave_intern seen;              /* table, text */
+    struct cleave_arena arena; /* of the keys below */
+    struct cleave_intern seen; /* table, text */
     CLEAVE_VECTOR(struct cleave__shift_key) moving;
     CLEAVE_VECTOR(struct cleave__shift_note) notes;
     struct cleave_arena note_arena;

@@ -109,7 +109,8 @@ static enum cleave_status stage(struct copying *copying, uint32_t shard, const c
         port->open = port->open || !status;
     }
     if (!status)
-        status = port->target.ops->fill_row(port->target.session, cells, table->column_count, error);
+        status =
+            port->target.ops->fill_row(port->target.session, cells, table->column_count, error);
     shift->result.staged += !status;
     return status;
 }
@@ -240,8 +241,8 @@ enum cleave_status cleave__shift_copy(struct cleave__shift *shift,
     cleave__put8(&w, 0);
     enum cleave_status status = w.failed ? no_memory(error) : CLEAVE_OK;
     if (!status)
-        status = copy(shift, task->table, task->shard, w.count > 1 ? (const char *)w.data : NULL,
-                      error);
+        status =
+            copy(shift, task->table, task->shard, w.count > 1 ? (const char *)w.data : NULL, error);
     free(w.data);
     return settle(shift, status, error);
 }

@@ -3,8 +3,8 @@
  * A note is a condition on a table's rows that stays true of them whatever the statement changed:
  * the box that it wrote, as far as it speaks of the primary key (which changes only where the
  * analyzer gives a second box, for where the row goes) and of the key of B, which says the piece. A
- * table without a primary key has B's key alone. A change of a column that decides homes touches all
- * pieces of its table. */
+ * table without a primary key has B's key alone. A change of a column that decides homes touches
+ * all pieces of its table. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,11 +23,11 @@ struct cleave__shift_gate {
     struct cleave__mix *mix;
     enum cleave__shift_plant plant;
     uint32_t window, pieces, words;
-    uint8_t *state;            /* [window] */
-    bool *waits;               /* [window]: for the last map */
-    uint64_t *maps;            /* [window]: number of the map it was planned by */
-    uint64_t map;              /* this one */
-    uint64_t *touched;         /* [window * words] */
+    uint8_t *state;             /* [window] */
+    bool *waits;                /* [window]: for the last map */
+    uint64_t *maps;             /* [window]: number of the map it was planned by */
+    uint64_t map;               /* this one */
+    uint64_t *touched;          /* [window * words] */
     uint64_t *noting, *holding; /* [words] */
     bool holds, drained_waits;
     struct cleave_promise drained;

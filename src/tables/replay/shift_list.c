@@ -78,13 +78,14 @@ static enum cleave_status list_table(struct cleave__shift *shift, uint32_t t,
     cleave__put8(&w, 0);
     enum cleave_status status =
         w.failed ? cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for a query") : CLEAVE_OK;
-    uint32_t shards = cleave__lookup_replicated(shift->from, t) ? 1
-                                                                : cleave__lookup_shards(shift->from);
+    uint32_t shards =
+        cleave__lookup_replicated(shift->from, t) ? 1 : cleave__lookup_shards(shift->from);
     for (uint32_t s = 0; s < shards && !status; s++) {
         struct cleave__port *port = &shift->ports[s].source;
         status = cleave__port_await(port, shift->seat->world, error);
         if (!status)
-            status = port->ops->scan(port->session, (const char *)w.data, take_key, &listing, error);
+            status =
+                port->ops->scan(port->session, (const char *)w.data, take_key, &listing, error);
         if (status == CLEAVE_IO)
             cleave__port_close(port);
     }
@@ -182,7 +183,8 @@ static bool add_task(struct cleave__shift *shift, uint32_t t, uint32_t first, ui
     } else if (count && !nulls) {
         struct cleave_range ranges[KEYS_A_TASK];
         for (uint32_t i = 0; i < count; i++) {
-            ranges[i] = (struct cleave_range){{.kind = CLEAVE_INTEGER}, {.kind = CLEAVE_INTEGER}, 0};
+            ranges[i] =
+                (struct cleave_range){{.kind = CLEAVE_INTEGER}, {.kind = CLEAVE_INTEGER}, 0};
             ranges[i].low.integer = ranges[i].high.integer = shift->numbers.data[first + i];
         }
         struct cleave_term term = {cut->key_column, count, ranges};
@@ -249,8 +251,8 @@ static bool make_tasks(struct cleave__shift *shift, uint32_t t)
         uint64_t rows = 0;
         while (count < left && count < KEYS_A_TASK &&
                (count == 0 || rows < shift->seat->batch_rows)) {
-            const uint64_t *seen = cleave__map_find(
-                &shift->keys[cut->first], (uint64_t)shift->numbers.data[from + count]);
+            const uint64_t *seen = cleave__map_find(&shift->keys[cut->first],
+                                                    (uint64_t)shift->numbers.data[from + count]);
             rows += seen ? *seen : 0;
             count++;
         }
@@ -264,8 +266,7 @@ static bool make_tasks(struct cleave__shift *shift, uint32_t t)
     return true;
 }
 
-enum cleave_status cleave__shift_make_tasks(struct cleave__shift *shift,
-                                            struct cleave_error *error)
+enum cleave_status cleave__shift_make_tasks(struct cleave__shift *shift, struct cleave_error *error)
 {
     shift->numbers.count = shift->tasks.count = shift->next_task = 0;
     for (uint32_t t = 0; t < shift->schema->table_count; t++) {

@@ -32,8 +32,9 @@ void cleave__shift_name(const struct cleave_lookup *from, const struct cleave_lo
     snprintf(name, 20, "%016" PRIx64, XXH3_64bits_withSeed(&pieces, sizeof pieces, sum));
 }
 
-/* A shard's tables must be the schema's, column for column: what is not named would be lost. `fresh`:
- * the shard is one that B adds, and tables that it lacks are made, without further indexes. */
+/* A shard's tables must be the schema's, column for column: what is not named would be lost.
+ * `fresh`: the shard is one that B adds, and tables that it lacks are made, without further
+ * indexes. */
 static enum cleave_status compare_tables(const struct cleave_schema *schema,
                                          struct cleave__port *port, bool fresh,
                                          struct cleave_error *error)
@@ -41,8 +42,7 @@ static enum cleave_status compare_tables(const struct cleave_schema *schema,
     struct cleave_arena arena = {0};
     const struct cleave_store_table *found;
     uint32_t count;
-    enum cleave_status status =
-        port->ops->tables(port->session, &arena, &found, &count, error);
+    enum cleave_status status = port->ops->tables(port->session, &arena, &found, &count, error);
     for (uint32_t t = 0; t < schema->table_count && !status; t++) {
         const struct cleave_table *table = &schema->tables[t];
         const struct cleave_store_table *here = NULL;
@@ -124,8 +124,7 @@ static enum cleave_status read_moves(const struct cleave__shift_seat *seat,
     for (uint32_t r = 0; !status && r < answers[2].rows; r++) {
         const char *text = answers[2].values[r];
         unsigned long piece = text ? strtoul(text, NULL, 10) : ULONG_MAX;
-        if (piece >= cleave__mix_pieces(seat->mix) ||
-            cleave__mix_moved(seat->mix, (uint32_t)piece))
+        if (piece >= cleave__mix_pieces(seat->mix) || cleave__mix_moved(seat->mix, (uint32_t)piece))
             status = cleave_error_set(error, CLEAVE_CORRUPT,
                                       "%s: cleave_moves has a piece that makes no sense",
                                       cleave__store_shown(port->url, &arena));
@@ -176,9 +175,8 @@ static enum cleave_status remove_copies(const struct cleave__shift_seat *seat,
         cleave__put_bytes(&w, "DELETE FROM ", 12);
         cleave__put_table(&w, schema->tables[t].name);
         cleave__put8(&w, 0);
-        status = w.failed
-                     ? cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for a repartition")
-                     : cleave__shift_run(port, (const char *)w.data, error);
+        status = w.failed ? cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for a repartition")
+                          : cleave__shift_run(port, (const char *)w.data, error);
         free(w.data);
     }
     return status;

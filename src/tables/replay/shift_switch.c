@@ -1,11 +1,11 @@
 /* The switch: rows leave their old shards and staging becomes rows, everywhere or nowhere.
  *
- * One distributed transaction, as decide.h has them, with shard 0 as its anchor: its commit puts the
- * decision and the rows of cleave_moves beside it. Nothing else touches these pieces meanwhile.
+ * One distributed transaction, as decide.h has them, with shard 0 as its anchor: its commit puts
+ * the decision and the rows of cleave_moves beside it. Nothing else touches these pieces meanwhile.
  *
- * Of a table by key, each row that leaves a shard comes to another; so as many must go as come. When
- * not, there are rows on a shard where A has none of them (or the table's keys are not what they
- * seem), and nothing is done. */
+ * Of a table by key, each row that leaves a shard comes to another; so as many must go as come.
+ * When not, there are rows on a shard where A has none of them (or the table's keys are not what
+ * they seem), and nothing is done. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -48,8 +48,7 @@ static bool push(struct switching *w, uint32_t shard, struct cleave_writer *text
     struct part *part = &w->parts[shard];
     struct work work = {table, removes};
     char *copy =
-        text->failed ? NULL
-                     : cleave__arena_copy(&w->arena, (const char *)text->data, text->count);
+        text->failed ? NULL : cleave__arena_copy(&w->arena, (const char *)text->data, text->count);
     struct cleave_store_statement statement = {copy, parameters, count};
     free(text->data);
     return copy && CLEAVE_PUSH(&part->statements, statement) && CLEAVE_PUSH(&part->works, work);
@@ -182,13 +181,13 @@ static enum cleave_status play(struct switching *w, struct cleave_error *error)
         struct cleave__port *port = &shift->ports[s].target;
         if (part->statements.count == 0)
             continue;
-        part->batch = (struct cleave_store_batch){
-            part->statements.data, (uint32_t)part->statements.count,
-            s ? CLEAVE_BATCH_PREPARE : CLEAVE_BATCH_OPEN, w->name};
+        part->batch =
+            (struct cleave_store_batch){part->statements.data, (uint32_t)part->statements.count,
+                                        s ? CLEAVE_BATCH_PREPARE : CLEAVE_BATCH_OPEN, w->name};
         part->answers =
             cleave__arena_array(&w->arena, part->statements.count, sizeof *part->answers);
-        status = part->answers ? cleave__port_await(port, shift->seat->world, error)
-                               : no_memory(error);
+        status =
+            part->answers ? cleave__port_await(port, shift->seat->world, error) : no_memory(error);
         if (!status)
             status = port->ops->send(port->session, &part->batch, error);
         part->sent = !status;
@@ -248,7 +247,8 @@ static enum cleave_status find_out(struct switching *w, bool *committed, struct 
     struct cleave__port *anchor = &w->shift->ports[0].target;
     enum cleave_status status = cleave__port_await(anchor, world, error);
     if (!status)
-        status = cleave__decision_find(anchor, w->shift->seat->coordinator, w->id, committed, error);
+        status =
+            cleave__decision_find(anchor, w->shift->seat->coordinator, w->id, committed, error);
     return status;
 }
 
@@ -268,9 +268,9 @@ static enum cleave_status decide(struct switching *w, struct cleave_error *error
         char line[100];
         if (!(shift->set[p / 64] >> p % 64 & 1))
             continue;
-        int n = snprintf(line, sizeof line,
-                         "INSERT INTO cleave_moves (plan, piece) VALUES ('%s', %u)",
-                         shift->seat->plan, p);
+        int n =
+            snprintf(line, sizeof line, "INSERT INTO cleave_moves (plan, piece) VALUES ('%s', %u)",
+                     shift->seat->plan, p);
         statements[count].text = cleave__arena_copy(&w->arena, line, (size_t)n);
         if (!statements[count++].text)
             return no_memory(error);

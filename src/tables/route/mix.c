@@ -128,10 +128,10 @@ static enum cleave_status cut(struct cleave__mix *mix, uint32_t pieces, struct c
                                             .key_column = b->key_column};
         bool shared = false;
         for (uint32_t u = 0; u < t && !shared; u++) {
-            shared = keyed ? mix->table[u].kind == CLEAVE__MIX_KEYED &&
-                                 mix->to->tables[u].map == b->map
-                           : goes_first(mix, t) && mix->table[u].kind == CLEAVE__MIX_WHOLE &&
-                                 goes_first(mix, u);
+            shared =
+                keyed ? mix->table[u].kind == CLEAVE__MIX_KEYED && mix->to->tables[u].map == b->map
+                      : goes_first(mix, t) && mix->table[u].kind == CLEAVE__MIX_WHOLE &&
+                            goes_first(mix, u);
             if (shared)
                 table->first = mix->table[u].first;
         }

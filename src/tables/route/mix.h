@@ -16,10 +16,11 @@
  * as long as some pieces have moved and others not. Its tables are numbered as A's and B's, which
  * must be of the same schema. It has as many shards as the larger of them.
  *
- * A table that is copied everywhere is read on whichever shard takes part. So when B has more shards
- * than A, tables that A copies are one piece, which moves first (cleave__mix_ready; _check); and
- * when it has fewer, tables that B copies have copies on all of A's shards until everything has
- * moved. Those on shards that B does not have are then no longer read, and are the mover's to remove.
+ * A table that is copied everywhere is read on whichever shard takes part. So when B has more
+ * shards than A, tables that A copies are one piece, which moves first (cleave__mix_ready; _check);
+ * and when it has fewer, tables that B copies have copies on all of A's shards until everything has
+ * moved. Those on shards that B does not have are then no longer read, and are the mover's to
+ * remove.
  *
  * Thread rule: one thread moves pieces; any may ask meanwhile about rows and boxes that the piece
  * being moved does not touch. Costs: a row, and a box, some 20 ns more than a lookup table's. */
