@@ -129,6 +129,12 @@ static bool failed(struct property_source *source, const struct world *worlds,
     return false;
 }
 
+/* With somebody who watches, the gate checks itself at every step. */
+static void watch(void *context, const char *point)
+{
+    (void)context, (void)point;
+}
+
 static bool shifts(struct property_source *source, void *context)
 {
     struct totals *totals = context;
@@ -177,6 +183,7 @@ static bool shifts(struct property_source *source, void *context)
                                             .pieces = 1 + (uint32_t)property_draw(source, 7),
                                             .batch_rows = 1 + (uint32_t)property_draw(source, 6),
                                             .move_rows = 1 + (uint32_t)property_draw(source, 12),
+                                            .at = watch,
                                             .shift_plant = totals->plant};
     bool right = true;
     if (cleave__replay(&options, &result, &error)) {

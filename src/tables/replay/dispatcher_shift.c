@@ -4,6 +4,7 @@
  * (it pins its shard under both, but not its piece, say) waits until all has moved. */
 #include "tables/replay/dispatcher.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum cleave_status cleave__dispatcher_watch(struct cleave__dispatcher *dispatcher,
@@ -138,6 +139,8 @@ void cleave__dispatcher_over(struct cleave__dispatcher *dispatcher, struct cleav
     if (!cleave__shift_gate_end(dispatcher->gate, context, index, &slot->planned, distributed))
         fail(dispatcher, context, CLEAVE_NO_MEMORY, "no memory for what was written");
     dispatcher->result.shift.held = cleave__shift_gate_held(dispatcher->gate);
+    /* In tests, which watch. */
+    assert(!dispatcher->arguments->world->at || cleave__shift_gate_check(dispatcher->gate));
 }
 
 void cleave__dispatcher_go(struct cleave__dispatcher *dispatcher, struct cleave_context *context)
