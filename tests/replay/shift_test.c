@@ -183,7 +183,7 @@ static bool shifts(struct property_source *source, void *context)
                                             .pieces = 1 + (uint32_t)property_draw(source, 7),
                                             .batch_rows = 1 + (uint32_t)property_draw(source, 6),
                                             .move_rows = 1 + (uint32_t)property_draw(source, 12),
-                                            .at = watch,
+                                            .at = totals->plant ? NULL : watch,
                                             .shift_plant = totals->plant};
     bool right = true;
     if (cleave__replay(&options, &result, &error)) {
