@@ -37,6 +37,7 @@ int cleave__command_tables_explain(int argc, char **argv);
 int cleave__command_tables_route(int argc, char **argv);
 int cleave__command_tables_replay(int argc, char **argv);
 int cleave__command_tables_recover(int argc, char **argv);
+int cleave__command_tables_repartition(int argc, char **argv);
 int cleave__command_tables_export(int argc, char **argv);
 int cleave__command_tables_generate(int argc, char **argv);
 int cleave__command_tables_hypergraph(int argc, char **argv);

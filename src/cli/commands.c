@@ -13,6 +13,8 @@ static const struct cleave_command tables[] = {
      NULL},
     {"recover", "finish what a dead coordinator left prepared", cleave__command_tables_recover,
      NULL},
+    {"repartition", "move rows to where another lookup table has them",
+     cleave__command_tables_repartition, NULL},
     {"export", "a lookup table for Citus, postgres_fdw, or as JSON", cleave__command_tables_export,
      NULL},
     {"generate", "a benchmark's transactions, schema or rows", cleave__command_tables_generate,

@@ -23,12 +23,15 @@ enum {
     KEY_FILL,
     KEY_CONNECTIONS,
     KEY_RATE,
-    KEY_UNORDERED
+    KEY_UNORDERED,
+    KEY_REPARTITION,
+    KEY_AT,
+    KEY_PIECES
 };
 
 struct arguments {
     struct cleave_tables_arguments tables;
-    const char *lookup_path;
+    const char *lookup_path, *repartition_path;
     const struct cleave_scheme *scheme;
     struct cleave_shard_arguments shards;
     struct cleave_replay_options replay;
@@ -58,6 +61,11 @@ static const struct argp_option options[] = {
      "How long to wait for a shard that is gone (30)", 6},
     {"unordered", KEY_UNORDERED, NULL, 0,
      "Conflicting transactions side by side, as they come; compares nothing", 6},
+    {0, 0, 0, 0, "Live repartition:", 7},
+    {"repartition", KEY_REPARTITION, "FILE", 0,
+     "Move all rows, meanwhile, to where this lookup table has them; it may have more shards", 7},
+    {"repartition-at", KEY_AT, "N", 0, "Begin after so many transactions (0)", 7},
+    {"pieces", KEY_PIECES, "N", 0, "Pieces by key, a key map (64)", 7},
     {0},
 };
 
@@ -112,6 +120,16 @@ static error_t parse(int key, char *value, struct argp_state *state)
     case KEY_UNORDERED:
         a->replay.unordered = a->no_reference = true;
         return 0;
+    case KEY_REPARTITION:
+        a->repartition_path = value;
+        return 0;
+    case KEY_AT:
+        a->replay.repartition_at =
+            (uint64_t)cleave__option_integer(state, "--repartition-at", value, 0, INT64_MAX);
+        return 0;
+    case KEY_PIECES:
+        a->replay.pieces = (uint32_t)cleave__option_integer(state, "--pieces", value, 1, 4096);
+        return 0;
     case ARGP_KEY_END:
         if (a->tables.common.csv)
             argp_error(state, "there is no table here to print as CSV");
@@ -140,7 +158,7 @@ struct setting {
     struct cleave_terminal terminal;
     struct cleave_observe observe;
     struct cleave_arena arena;
-    struct cleave_lookup *lookup;
+    struct cleave_lookup *lookup, *repartition;
     struct cleave_case *kase;
     struct cleave_generator *generator;
     struct cleave_trace *trace;
@@ -236,15 +254,22 @@ static enum cleave_status make_files(struct setting *setting, struct cleave_erro
     return CLEAVE_OK;
 }
 
+static uint32_t count_shards(const struct setting *setting)
+{
+    uint32_t shards = cleave__lookup_shards(setting->lookup);
+    uint32_t more = setting->repartition ? cleave__lookup_shards(setting->repartition) : 0;
+    return more > shards ? more : shards;
+}
+
 static void remove_files(const struct setting *setting)
 {
     static const char *const tails[] = {"", "-wal", "-shm", "-journal"};
     if (!*setting->folder)
         return;
-    for (uint32_t s = 0; setting->lookup && s <= cleave__lookup_shards(setting->lookup); s++) {
+    for (uint32_t s = 0; setting->lookup && s <= count_shards(setting); s++) {
         for (size_t t = 0; t < sizeof tails / sizeof *tails; t++) {
             char path[300];
-            if (s < cleave__lookup_shards(setting->lookup))
+            if (s < count_shards(setting))
                 snprintf(path, sizeof path, "%s/shard-%u.db%s", setting->folder, s, tails[t]);
             else
                 snprintf(path, sizeof path, "%s/unsharded.db%s", setting->folder, tails[t]);
@@ -275,6 +300,39 @@ static void print_counts(const char *title, const struct cleave_replay_counts *c
            counts->write_distributed, counts->parts);
 }
 
+static double share(const struct cleave_replay_counts *counts)
+{
+    return counts->transactions ? 100 * (double)counts->distributed / (double)counts->transactions
+                                : 0;
+}
+
+static void print_shift(const struct cleave_replay_result *r)
+{
+    const struct cleave_shift_result *shift = &r->shift;
+    printf("repartition: %" PRIu32 " pieces in %" PRIu32 " moves, %" PRIu64
+           " rows, %.1f s; %" PRIu64 " rows staged (%" PRIu64 " again), %" PRIu64
+           " moves begun anew%s\n",
+           shift->pieces, shift->moves, shift->rows, shift->seconds, shift->staged, shift->caught,
+           shift->again, shift->whole ? "" : "; NOT whole");
+    printf("  %" PRIu64 " transactions were held, the longest hold took %.1f ms\n", shift->held,
+           shift->longest_hold_ms);
+    printf("  distributed: before %.1f %% of %" PRIu64 ", meanwhile %.1f %% of %" PRIu64
+           ", after %.1f %% of %" PRIu64 "\n",
+           share(&r->phase[0]), r->phase[0].transactions, share(&r->phase[1]),
+           r->phase[1].transactions, share(&r->phase[2]), r->phase[2].transactions);
+}
+
+static json_t *shift_json(const struct cleave_replay_result *r)
+{
+    const struct cleave_shift_result *shift = &r->shift;
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:b}", "pieces",
+                     (json_int_t)shift->pieces, "moves", (json_int_t)shift->moves, "rows",
+                     (json_int_t)shift->rows, "staged", (json_int_t)shift->staged, "caught_up",
+                     (json_int_t)shift->caught, "begun_anew", (json_int_t)shift->again, "held",
+                     (json_int_t)shift->held, "longest_hold_ms", shift->longest_hold_ms, "seconds",
+                     shift->seconds, "whole", (int)shift->whole);
+}
+
 static void print_result(const struct setting *setting, const struct cleave_replay_result *r,
                          const struct cleave_audit *audit)
 {
@@ -296,8 +354,10 @@ static void print_result(const struct setting *setting, const struct cleave_repl
         printf("  %" PRIu32 " prepared transactions of others were left alone; they hold locks\n",
                r->foreign);
     printf("%.0f transactions/s, p50 %.2f ms, p99 %.2f ms\n", r->tx_per_s, r->p50_ms, r->p99_ms);
+    if (setting->repartition)
+        print_shift(r);
     printf("transactions by shard:");
-    for (uint32_t s = 0; s < cleave__lookup_shards(setting->lookup); s++)
+    for (uint32_t s = 0; s < count_shards(setting); s++)
         printf(" %" PRIu64, r->shard_transactions[s]);
     printf("\n");
     for (uint64_t d = 0; d < r->different && d < CLEAVE_REPLAY_TOLD; d++)
@@ -362,9 +422,16 @@ static enum cleave_status print_json(const struct setting *setting,
     json_object_set_new(root, "tx_per_s", cleave__json_real(r->tx_per_s));
     json_object_set_new(root, "p50_ms", cleave__json_real(r->p50_ms));
     json_object_set_new(root, "p99_ms", cleave__json_real(r->p99_ms));
-    for (uint32_t s = 0; s < cleave__lookup_shards(setting->lookup); s++)
+    for (uint32_t s = 0; s < count_shards(setting); s++)
         json_array_append_new(shards, cleave__json_unsigned(r->shard_transactions[s]));
     json_object_set_new(root, "shard_transactions", shards);
+    if (setting->repartition) {
+        json_t *repartition = shift_json(r);
+        json_object_set_new(repartition, "before", counts_json(&r->phase[0]));
+        json_object_set_new(repartition, "meanwhile", counts_json(&r->phase[1]));
+        json_object_set_new(repartition, "after", counts_json(&r->phase[2]));
+        json_object_set_new(root, "repartition", repartition);
+    }
     for (uint64_t d = 0; d < r->different && d < CLEAVE_REPLAY_TOLD; d++)
         json_array_append_new(differences,
                               cleave__json_text(r->differences[d], strlen(r->differences[d])));
@@ -392,9 +459,11 @@ static enum cleave_status set_up(struct setting *setting, struct cleave_error *e
                                     : place(setting, error);
     if (!status && !a->shards.pattern && !a->shards.count)
         status = make_files(setting, error);
+    if (!status && a->repartition_path)
+        status = cleave__lookup_open(a->repartition_path, &setting->repartition, error);
     if (!status)
-        status = cleave__shard_urls(&a->shards, cleave__lookup_shards(setting->lookup),
-                                    &setting->arena, &a->replay.urls, error);
+        status = cleave__shard_urls(&a->shards, count_shards(setting), &setting->arena,
+                                    &a->replay.urls, error);
     if (!status)
         status = open_source(setting, error);
     if (!status && a->fill)
@@ -411,6 +480,7 @@ static int finish(struct setting *setting, enum cleave_status status, bool right
     cleave__trace_close(setting->trace);
     cleave__generator_free(setting->generator);
     cleave__lookup_release(setting->lookup);
+    cleave__lookup_release(setting->repartition);
     cleave__case_free(setting->kase);
     cleave__arena_free(&setting->arena);
     cleave__arena_free(&setting->a->tables.arena);
@@ -450,6 +520,7 @@ int cleave__command_tables_replay(int argc, char **argv)
     if (!status) {
         status = set_up(&setting, &error);
         a.replay.lookup = setting.lookup;
+        a.replay.repartition = setting.repartition;
         a.replay.seed = a.tables.common.seed;
         a.replay.metrics = setting.observe.metrics;
         a.replay.progress = &setting.terminal.progress;
@@ -462,8 +533,8 @@ int cleave__command_tables_replay(int argc, char **argv)
         status = cleave__observe_close(&setting.observe, status, &error);
     }
     if (!status && a.replay.reference)
-        status =
-            cleave__replay_audit(setting.lookup, a.replay.urls, a.replay.reference, &audit, &error);
+        status = cleave__replay_audit(setting.repartition ? setting.repartition : setting.lookup,
+                                      a.replay.urls, a.replay.reference, &audit, &error);
     cleave__terminal_clear(&setting.terminal);
     bool right = !status && cleave__replay_right(&result) && cleave__audit_right(&audit);
     if (!status && a.tables.common.json)

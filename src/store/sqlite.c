@@ -164,8 +164,19 @@ enum cleave_status cleave__sqlite_cell(struct cleave__sqlite *s, sqlite3_stmt *s
     if (type == SQLITE_NULL)
         return CLEAVE_OK;
     if (type != SQLITE_BLOB) {
+        double real = sqlite3_column_double(statement, column);
         *out = (const char *)sqlite3_column_text(statement, column);
-        return *out ? CLEAVE_OK : cleave__sqlite_no_memory(s, error);
+        if (!*out)
+            return cleave__sqlite_no_memory(s, error);
+        if (type != SQLITE_FLOAT || strtod(*out, NULL) == real)
+            return CLEAVE_OK;
+        /* SQLite writes 15 digits, which may be another number: rows that move must not change. */
+        char *exact = cleave__arena_alloc(&s->scratch, 40);
+        if (!exact)
+            return cleave__sqlite_no_memory(s, error);
+        snprintf(exact, 40, "%.17g", real);
+        *out = exact;
+        return CLEAVE_OK;
     }
     const unsigned char *bytes = sqlite3_column_blob(statement, column);
     size_t count = (size_t)sqlite3_column_bytes(statement, column);

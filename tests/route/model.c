@@ -149,20 +149,46 @@ static void fill_exceptions(struct property_source *source, struct model *model,
     }
 }
 
-void model_random(struct property_source *source, struct model *model)
+static void fill_layout(struct property_source *source, struct model *model)
 {
     static const uint32_t shard_counts[] = {1, 2, 3, 5, 64, 65, 257, 1024};
-    *model = (struct model){0};
     struct cleave_arena *arena = &model->arena;
     struct cleave_layout *layout = &model->layout;
-    model->schema.table_count = 2;
-    model->schema.tables = cleave__arena_zalloc(arena, 2 * sizeof(struct cleave_table));
     layout->schema = &model->schema;
     layout->shards = shard_counts[property_draw(source, 8)];
     layout->map_count = 1 + (uint32_t)property_draw(source, 2);
     layout->maps = cleave__arena_zalloc(arena, 2 * sizeof *layout->maps);
     layout->tables = cleave__arena_zalloc(arena, 2 * sizeof *layout->tables);
     layout->arena = arena;
+}
+
+static void fill_tables(struct property_source *source, struct model *model)
+{
+    struct cleave_layout *layout = &model->layout;
+    for (uint32_t m = 0; m < layout->map_count; m++)
+        fill_map(source, model, &model->domains[m], &layout->maps[m]);
+    for (uint32_t t = 0; t < 2; t++) {
+        struct cleave_table_layout *table = &layout->tables[t];
+        table->map = (uint32_t)property_draw(source, layout->map_count);
+        table->key_column = table->map;
+        table->replicated = property_draw(source, 3) == 0;
+        if (property_draw(source, 3))
+            fill_exceptions(source, model, table);
+        table->twice = table->exception_count == 0 && property_draw(source, 2);
+        if (table->twice) {
+            table->second_map = (uint32_t)property_draw(source, layout->map_count);
+            table->second_column = table->second_map;
+        }
+    }
+}
+
+void model_random(struct property_source *source, struct model *model)
+{
+    *model = (struct model){0};
+    struct cleave_arena *arena = &model->arena;
+    model->schema.table_count = 2;
+    model->schema.tables = cleave__arena_zalloc(arena, 2 * sizeof(struct cleave_table));
+    fill_layout(source, model);
     for (uint32_t c = 0; c < MODEL_COLUMNS; c++)
         fill_domain(source, &model->domains[c]);
     for (uint32_t t = 0; t < 2; t++) {
@@ -177,21 +203,22 @@ void model_random(struct property_source *source, struct model *model)
             table->columns[c].type_name = cleave__type_name(model->domains[c].type);
         }
     }
-    for (uint32_t m = 0; m < layout->map_count; m++)
-        fill_map(source, model, &model->domains[m], &layout->maps[m]);
-    for (uint32_t t = 0; t < 2; t++) {
-        struct cleave_table_layout *table = &layout->tables[t];
-        table->map = (uint32_t)property_draw(source, layout->map_count);
-        table->key_column = table->map;
-        table->replicated = t && property_draw(source, 3) == 0;
-        if (property_draw(source, 3))
-            fill_exceptions(source, model, table);
-        table->twice = table->exception_count == 0 && property_draw(source, 2);
-        if (table->twice) {
-            table->second_map = (uint32_t)property_draw(source, layout->map_count);
-            table->second_column = table->second_map;
-        }
-    }
+    fill_tables(source, model);
+}
+
+void model_random_like(struct property_source *source, const struct model *like,
+                       struct model *model)
+{
+    *model = (struct model){.schema = like->schema};
+    memcpy(model->domains, like->domains, sizeof model->domains);
+    fill_layout(source, model);
+    bool same_shards = property_draw(source, 2), same_maps = property_draw(source, 2);
+    if (same_shards)
+        model->layout.shards = like->layout.shards;
+    fill_tables(source, model);
+    if (same_shards && same_maps && model->layout.map_count <= like->layout.map_count)
+        memcpy(model->layout.maps, like->layout.maps,
+               model->layout.map_count * sizeof *model->layout.maps);
 }
 
 void model_free(struct model *model)

@@ -23,6 +23,9 @@ struct model {
 };
 
 void model_random(struct property_source *source, struct model *model);
+/* Another layout of the same tables, often with the same maps; `like` outlives it. */
+void model_random_like(struct property_source *source, const struct model *like,
+                       struct model *model);
 void model_free(struct model *model);
 void model_print(const struct model *model);
 

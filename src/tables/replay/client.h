@@ -102,6 +102,9 @@ enum cleave_status cleave__row_homes(const struct cleave_lookup *lookup, uint32_
                                      const struct cleave_store_answer *answer, uint32_t row,
                                      uint32_t first, struct cleave_shardset *all,
                                      uint32_t by_key[2], struct cleave_error *error);
+/* A text as a value of a column, as loading reads it; what is not of its type is text. */
+void cleave__text_value(const struct cleave_column *column, const char *text,
+                        struct cleave_arena *arena, struct cleave_value *out);
 /* client_gather.c: evaluates what was fetched for one statement. */
 enum cleave_status cleave__client_gather(struct cleave__replay_client *client, uint32_t statement,
                                          struct cleave__digest *digest, struct cleave_error *error);

@@ -37,9 +37,8 @@ static void put(struct cleave_writer *writer, const char *text)
     cleave__put_bytes(writer, text, strlen(text));
 }
 
-/* A text as a value of a column, as loading reads it; what is not of its type is text. */
-static void value_of(const struct cleave_column *column, const char *text,
-                     struct cleave_arena *arena, struct cleave_value *out)
+void cleave__text_value(const struct cleave_column *column, const char *text,
+                        struct cleave_arena *arena, struct cleave_value *out)
 {
     *out = (struct cleave_value){.kind = CLEAVE_NULL};
     if (text && cleave__value_parse(column->type, text, strlen(text), arena, out))
@@ -53,7 +52,6 @@ enum cleave_status cleave__row_homes(const struct cleave_lookup *lookup, uint32_
                                      uint32_t by_key[2], struct cleave_error *error)
 {
     const struct cleave_table *t = &lookup->schema.tables[table];
-    const struct cleave_table_index *index = &lookup->tables[table];
     const char *const *cells = answer->values + (size_t)row * answer->columns;
     struct cleave_arena arena = {0};
     struct cleave_value *values =
@@ -63,13 +61,12 @@ enum cleave_status cleave__row_homes(const struct cleave_lookup *lookup, uint32_
     for (uint32_t c = first; c < answer->columns; c++) {
         uint32_t column = cleave__schema_column(t, answer->names[c], strlen(answer->names[c]));
         if (column != CLEAVE_ABSENT)
-            value_of(&t->columns[column], cells[c], &arena, &values[column]);
+            cleave__text_value(&t->columns[column], cells[c], &arena, &values[column]);
     }
     cleave__lookup_row_shards(lookup, table, values, t->column_count, all);
     by_key[0] = by_key[1] = cleave__lookup_row(lookup, table, values, t->column_count);
-    if (index->twice)
-        by_key[1] = cleave__key_index_shard(&lookup->maps[index->second_map],
-                                            &values[index->second_column]);
+    if (cleave__lookup_twice(lookup, table))
+        by_key[1] = cleave__lookup_second(lookup, table, values, t->column_count);
     cleave__arena_free(&arena);
     return CLEAVE_OK;
 }

@@ -15,9 +15,13 @@ static void destroy(void *self)
     struct cleave__dispatcher *dispatcher = self;
     for (uint32_t s = 0; dispatcher->slots && s < dispatcher->arguments->window; s++) {
         cleave__arena_free(&dispatcher->slots[s].arena);
+        cleave__arena_free(&dispatcher->slots[s].again);
         free(dispatcher->slots[s].message.data);
     }
     cleave__planner_free(dispatcher->planner);
+    cleave__planner_free(dispatcher->both[0]);
+    cleave__planner_free(dispatcher->both[1]);
+    cleave__shift_gate_free(dispatcher->gate);
     cleave__order_free(dispatcher->order);
     cleave__workload_free(&dispatcher->workload);
     free(dispatcher->result.shard_transactions);
@@ -38,6 +42,8 @@ static enum cleave_status create(const void *argument, void **self, struct cleav
     cleave__workload_init(&dispatcher->workload, schema);
     enum cleave_status status =
         cleave__planner_new(arguments->world->lookup, &dispatcher->planner, error);
+    if (!status && arguments->mix)
+        status = cleave__dispatcher_watch(dispatcher, error);
     dispatcher->order = cleave__order_new(schema, arguments->window);
     dispatcher->slots = calloc(arguments->window, sizeof *dispatcher->slots);
     dispatcher->places = calloc(arguments->window, sizeof *dispatcher->places);
@@ -73,9 +79,13 @@ static enum cleave_status admit(struct cleave__dispatcher *dispatcher,
     const struct cleave_replay_options *options = dispatcher->arguments->options;
     struct cleave_replay_result *result = &dispatcher->result;
     cleave__arena_rewind(&slot->arena, (struct cleave_arena_mark){0});
+    cleave__arena_rewind(&slot->again, (struct cleave_arena_mark){0});
     *kept = false;
-    enum cleave_status status = cleave__planner_plan(
-        dispatcher->planner, transaction, result->replayed, &slot->arena, &slot->planned, error);
+    bool waits = false;
+    enum cleave_status status =
+        dispatcher->gate ? cleave__dispatcher_plan(dispatcher, transaction, slot, &waits, error)
+                         : cleave__planner_plan(dispatcher->planner, transaction, result->replayed,
+                                                &slot->arena, &slot->planned, error);
     if (!status) {
         slot->message.count = 0;
         cleave__planned_write(&slot->planned, result->replayed, &slot->message);
@@ -111,6 +121,11 @@ static enum cleave_status admit(struct cleave__dispatcher *dispatcher,
     slot->done = slot->referenced = false;
     slot->outcome = slot->reference = (struct cleave__outcome){0};
     dispatcher->slots_used++;
+    if (dispatcher->gate)
+        cleave__shift_gate_plan(dispatcher->gate, (uint32_t)(slot - dispatcher->slots),
+                                &slot->planned);
+    if (waits)
+        cleave__shift_gate_wait(dispatcher->gate, (uint32_t)(slot - dispatcher->slots));
     *kept = true;
     return CLEAVE_OK;
 }
@@ -166,7 +181,7 @@ static void fill(struct cleave__dispatcher *dispatcher, struct cleave_context *c
                 : options->source.next(options->source.context, &transaction, &error);
         if (status == CLEAVE_END) {
             dispatcher->ended = true;
-            return;
+            break;
         }
         if (!status) {
             status = admit(dispatcher, &transaction, &dispatcher->slots[index], &kept, &error);
@@ -181,6 +196,22 @@ static void fill(struct cleave__dispatcher *dispatcher, struct cleave_context *c
             return;
         }
     }
+    if (dispatcher->gate)
+        cleave__dispatcher_go(dispatcher, context);
+}
+
+/* The next transaction that may run: its place in the order. */
+static uint32_t next_place(struct cleave__dispatcher *dispatcher, struct cleave_context *context)
+{
+    for (;;) {
+        uint32_t place =
+            dispatcher->gate ? cleave__shift_gate_released(dispatcher->gate) : CLEAVE__ORDER_NONE;
+        if (place == CLEAVE__ORDER_NONE)
+            place = cleave__order_take(dispatcher->order);
+        if (place == CLEAVE__ORDER_NONE || !dispatcher->gate ||
+            cleave__dispatcher_pass(dispatcher, context, dispatcher->places[place], place))
+            return place;
+    }
 }
 
 static void hand_out(struct cleave__dispatcher *dispatcher, struct cleave_context *context)
@@ -188,7 +219,7 @@ static void hand_out(struct cleave__dispatcher *dispatcher, struct cleave_contex
     for (uint32_t c = 0; c < dispatcher->arguments->world->clients; c++) {
         if (dispatcher->busy[c])
             continue;
-        uint32_t place = cleave__order_take(dispatcher->order);
+        uint32_t place = next_place(dispatcher, context);
         if (place == CLEAVE__ORDER_NONE)
             return;
         uint32_t index = dispatcher->places[place];
@@ -273,6 +304,12 @@ static void receive(void *self, struct cleave_context *context,
         hand_out(dispatcher, context);
         return;
     }
+    if (message->sort == CLEAVE_REQUEST) {
+        if (!cleave__shift_gate_receive(dispatcher->gate, context, message))
+            cleave__context_fail(context, CLEAVE_NO_MEMORY, "no memory for a repartition");
+        hand_out(dispatcher, context);
+        return;
+    }
     bool reference = message->tag & REFERENCE_BIT;
     uint32_t low = (uint32_t)message->tag & ~(uint32_t)REFERENCE_BIT;
     uint32_t index = reference ? low : dispatcher->places[low];
@@ -296,6 +333,8 @@ static void receive(void *self, struct cleave_context *context,
         dispatcher->busy[message->tag >> 32] = false;
         cleave__order_leave(dispatcher->order, low);
         count(dispatcher, slot);
+        if (dispatcher->gate)
+            cleave__dispatcher_over(dispatcher, context, index);
         if (options->acknowledged)
             options->acknowledged(options->test_context, slot->number);
     }

@@ -5,6 +5,7 @@
 #include "runtime/actor.h"
 #include "tables/replay/order.h"
 #include "tables/replay/replay.h"
+#include "tables/replay/shift.h"
 #include "tables/replay/wire.h"
 #include "tables/shape/workload.h"
 
@@ -13,14 +14,16 @@ struct cleave__dispatch_arguments {
     const struct cleave__replay_world *world;
     uint32_t window;
     uint32_t first_client, reference; /* actors; reference 0: none */
+    struct cleave__mix *mix;          /* of a repartition; NULL: none */
+    const uint32_t *mover;            /* its actor, which is spawned later */
 };
 
 /* A transaction inside the window. */
 struct cleave__dispatch_slot {
-    bool used, done, referenced; /* its clients' answer, the reference's is here */
-    uint64_t number;             /* among those replayed */
-    struct cleave_arena arena;
-    struct cleave__planned planned;
+    bool used, done, referenced;      /* its clients' answer, the reference's is here */
+    uint64_t number;                  /* among those replayed */
+    struct cleave_arena arena, again; /* again: of a plan by a later map */
+    struct cleave__planned planned;   /* its accesses live in `arena` */
     struct cleave_writer message;
     struct cleave__outcome outcome, reference;
 };
@@ -28,6 +31,9 @@ struct cleave__dispatch_slot {
 struct cleave__dispatcher {
     const struct cleave__dispatch_arguments *arguments;
     struct cleave__planner *planner;
+    struct cleave__shift_gate *gate; /* NULL: nothing moves */
+    struct cleave__planner *both[2]; /* of the two placements, to see what they refuse */
+    bool gone;                       /* the mover was told to begin */
     struct cleave__order *order;
     struct cleave_workload workload;     /* what was replayed, for counting once more */
     struct cleave__dispatch_slot *slots; /* [window] */
@@ -49,5 +55,24 @@ struct cleave__reference {
 };
 
 extern const struct cleave_actor_ops cleave__reference_ops; /* its argument: the world */
+
+/* ---- inside: dispatcher_shift.c, what a repartition adds ---- */
+
+enum cleave_status cleave__dispatcher_watch(struct cleave__dispatcher *dispatcher,
+                                            struct cleave_error *error);
+/* Plans into a slot. CLEAVE_UNSUPPORTED: one of the two placements refuses it. `*waits`: what is
+ * between them does, so it is to wait until all has moved. */
+enum cleave_status cleave__dispatcher_plan(struct cleave__dispatcher *dispatcher,
+                                           const struct cleave_trace_transaction *transaction,
+                                           struct cleave__dispatch_slot *slot, bool *waits,
+                                           struct cleave_error *error);
+/* Whether a slot may begin now, which it then has; planned anew if pieces have moved. */
+bool cleave__dispatcher_pass(struct cleave__dispatcher *dispatcher, struct cleave_context *context,
+                             uint32_t index, uint32_t place);
+/* A client's answer is here. */
+void cleave__dispatcher_over(struct cleave__dispatcher *dispatcher, struct cleave_context *context,
+                             uint32_t index);
+/* Tells the mover to begin when it is time. */
+void cleave__dispatcher_go(struct cleave__dispatcher *dispatcher, struct cleave_context *context);
 
 #endif

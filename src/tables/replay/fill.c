@@ -24,7 +24,7 @@ static void put(struct cleave_writer *w, const char *text)
     cleave__put_bytes(w, text, strlen(text));
 }
 
-static const char *table_text(const struct cleave_table *table, struct cleave_arena *arena)
+const char *cleave__fill_table(const struct cleave_table *table, struct cleave_arena *arena)
 {
     struct cleave_writer w = {0};
     put(&w, "CREATE TABLE ");
@@ -55,7 +55,7 @@ static struct cleave_store_statement *ddl_of(const struct filling *filling,
     CLEAVE_VECTOR(const char *) texts = {0};
     bool ok = true;
     for (uint32_t t = 0; t < schema->table_count && ok; t++) {
-        const char *text = table_text(&schema->tables[t], arena);
+        const char *text = cleave__fill_table(&schema->tables[t], arena);
         ok = schema->tables[t].view || (text && CLEAVE_PUSH(&texts, text));
     }
     struct cleave_piece piece;

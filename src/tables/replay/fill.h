@@ -15,4 +15,8 @@ enum cleave_status cleave__replay_fill(const struct cleave_generator *generator,
                                        const struct cleave_progress *progress,
                                        struct cleave_error *error);
 
+/* CREATE TABLE with columns, types, NOT NULL and the primary key, in `arena`; NULL: memory is out.
+ */
+const char *cleave__fill_table(const struct cleave_table *table, struct cleave_arena *arena);
+
 #endif

@@ -27,25 +27,18 @@ static enum cleave_status name_columns(struct cleave__planner *planner, struct c
     const struct cleave_lookup *lookup = planner->lookup;
     enum cleave_status status = CLEAVE_OK;
     for (uint32_t t = 0; t < lookup->schema.table_count && !status; t++) {
-        const struct cleave_table_index *index = &lookup->tables[t];
         const struct cleave_table *table = &lookup->schema.tables[t];
-        if (table->view || index->replicated)
-            continue;
-        uint32_t columns[CLEAVE_RELEVANT_MAX + 1], count = 0;
-        for (uint32_t r = 0; r < index->relevant_count; r++)
-            columns[count++] = index->relevant[r];
-        if (index->twice)
-            columns[count++] = index->second_column;
-        for (uint32_t c = 0; c < count && !status; c++) {
+        for (uint32_t c = 0; c < table->column_count && !table->view && !status; c++) {
+            if (!cleave__lookup_decides(lookup, t, c))
+                continue;
             char text[400];
             struct cleave_arena arena = {0};
             struct cleave_statement statement;
             /* A name with a dot is SCHEMA.TABLE. */
             const char *dot = strchr(table->name, '.');
-            int n =
-                snprintf(text, sizeof text, "SELECT 1 FROM \"%.*s%s%s\" WHERE \"%s\" = '1'",
-                         dot ? (int)(dot - table->name) : (int)strlen(table->name), table->name,
-                         dot ? "\".\"" : "", dot ? dot + 1 : "", table->columns[columns[c]].name);
+            int n = snprintf(text, sizeof text, "SELECT 1 FROM \"%.*s%s%s\" WHERE \"%s\" = '1'",
+                             dot ? (int)(dot - table->name) : (int)strlen(table->name), table->name,
+                             dot ? "\".\"" : "", dot ? dot + 1 : "", table->columns[c].name);
             if (n > 0 && (size_t)n < sizeof text)
                 status = cleave__analyze(planner->analyzer, text, (size_t)n, NULL, 0, &arena,
                                          &statement, error);
@@ -139,6 +132,17 @@ enum cleave_status cleave__plan_as_it_is(const struct cleave__plan_work *work,
 
 /* ---- all of it ---- */
 
+static void note_homes(const struct cleave__plan_work *work)
+{
+    const char *name = work->shape->set_count ? work->shape->target : NULL;
+    uint32_t target =
+        name ? cleave__schema_table(&work->lookup->schema, name, strlen(name)) : CLEAVE_ABSENT;
+    if (target == CLEAVE_ABSENT || work->lookup->schema.tables[target].view)
+        return;
+    work->out->rehomes = cleave__plan_sets_home(work, target);
+    work->out->table = target;
+}
+
 static enum cleave_status plan_statement(struct cleave__planner *planner,
                                          struct cleave__plan_work *work,
                                          const struct cleave_shardset *all)
@@ -154,6 +158,7 @@ static enum cleave_status plan_statement(struct cleave__planner *planner,
         return status;
     work->out->keys = work->shape->keys;
     work->out->key_count = work->shape->key_count;
+    note_homes(work);
     struct cleave_shardset one = {{0}};
     uint32_t count = cleave__shardset_count(&work->shards);
     if (count == 0)
@@ -255,7 +260,7 @@ enum cleave_status cleave__planner_plan(struct cleave__planner *planner,
     }
     if (cleave__shardset_count(&planned.shards) == 0)
         cleave__shardset_add(&planned.shards,
-                             (uint32_t)(turn % cleave__lookup_shards(planner->lookup)));
+                             (uint32_t)(turn % cleave__lookup_copies(planner->lookup)));
     const struct cleave_schema *schema = &planner->lookup->schema;
     planned.accesses = cleave__arena_array(
         arena, planned.access_count * (1 + (size_t)cleave__foreign_most(schema)) + 1,

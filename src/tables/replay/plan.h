@@ -20,6 +20,7 @@
 #ifndef CLEAVE_TABLES_REPLAY_PLAN_H
 #define CLEAVE_TABLES_REPLAY_PLAN_H
 
+#include "base/bytes.h"
 #include "tables/replay/shape.h"
 #include "tables/route/lookup.h"
 #include "tables/source/trace.h"
@@ -49,7 +50,8 @@ struct cleave__planned_statement {
     enum cleave__rule rule;
     uint32_t piece_count;
     struct cleave__piece *pieces;
-    uint32_t table;     /* FIRST, MOVE: the table that is changed */
+    bool rehomes;       /* sets a column that decides where rows live, whatever its rule */
+    uint32_t table;     /* FIRST, MOVE, `rehomes`: the table that is changed */
     bool returning;     /* FIRST, MOVE: columns of its own come before the row's */
     uint32_t key_count; /* ORDER BY: the first keys that are columns of the answer */
     const char **keys;
@@ -90,6 +92,9 @@ bool cleave__planned_check(const struct cleave_lookup *lookup,
 const char *cleave__fetch_text(const struct cleave_table *table,
                                const struct cleave_access *const *accesses, uint32_t access_count,
                                struct cleave_arena *arena);
+/* What it says of one box, as a condition. False, and nothing is written: it says nothing. */
+bool cleave__fetch_box(struct cleave_writer *writer, const struct cleave_table *table,
+                       const struct cleave_box *box);
 /* plan_split.c: cuts INSERT ... VALUES (..), (..) into as many of one row each. False: it cannot.
  */
 bool cleave__insert_split(const char *text, size_t length, uint32_t row_count,

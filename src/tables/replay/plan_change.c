@@ -93,17 +93,6 @@ static enum cleave_status with_rows(const struct cleave__plan_work *work, enum c
     return CLEAVE_OK;
 }
 
-/* Whether a column decides where rows of a table live. */
-static bool is_home(const struct cleave_table_index *index, uint32_t column)
-{
-    for (uint32_t r = 0; r < index->relevant_count; r++) {
-        if (index->relevant[r] == column)
-            return true;
-    }
-    return (index->twice && index->second_column == column) ||
-           (index->exceptions.group_count && index->relevant_count == CLEAVE_RELEVANT_MAX);
-}
-
 static bool has_column(const uint32_t *columns, uint32_t count, uint32_t column)
 {
     for (uint32_t c = 0; c < count; c++) {
@@ -131,11 +120,16 @@ static bool sets_home(const struct cleave__plan_work *work, uint32_t target, boo
     for (uint32_t s = 0; s < work->shape->set_count; s++) {
         const char *name = work->shape->set[s];
         uint32_t column = cleave__schema_column(table, name, strlen(name));
-        if (column != CLEAVE_ABSENT && is_home(&work->lookup->tables[target], column) &&
+        if (column != CLEAVE_ABSENT && cleave__lookup_decides(work->lookup, target, column) &&
             !(unseen && is_key(table, column)))
             return true;
     }
     return false;
+}
+
+bool cleave__plan_sets_home(const struct cleave__plan_work *work, uint32_t target)
+{
+    return sets_home(work, target, false);
 }
 
 enum cleave_status cleave__plan_seen(const struct cleave__plan_work *work)

@@ -135,9 +135,8 @@ static void say_term(struct cleave_writer *w, const struct cleave_table *table,
     say(w, ")");
 }
 
-/* False: the box says nothing. */
-static bool say_box(struct cleave_writer *w, const struct cleave_table *table,
-                    const struct cleave_box *box)
+bool cleave__fetch_box(struct cleave_writer *w, const struct cleave_table *table,
+                       const struct cleave_box *box)
 {
     bool any = false;
     for (uint32_t t = 0; t < box->term_count; t++) {
@@ -164,7 +163,7 @@ const char *cleave__fetch_text(const struct cleave_table *table,
     for (uint32_t a = 0; a < access_count; a++) {
         for (uint32_t b = 0; narrowed && b < accesses[a]->box_count; b++) {
             say(&w, any ? " OR " : " WHERE ");
-            narrowed = say_box(&w, table, &accesses[a]->boxes[b]);
+            narrowed = cleave__fetch_box(&w, table, &accesses[a]->boxes[b]);
             any = true;
         }
     }

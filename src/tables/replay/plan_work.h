@@ -42,6 +42,9 @@ enum cleave_status cleave__plan_change(const struct cleave__plan_work *work);
  * few shards. */
 enum cleave_status cleave__plan_seen(const struct cleave__plan_work *work);
 
+/* Whether it sets a column that decides where rows live. */
+bool cleave__plan_sets_home(const struct cleave__plan_work *work, uint32_t target);
+
 /* plan_foreign.c: what an access reads besides, by foreign keys, at the end of `out`; `removes`: of
  * a DELETE. At most so many for one access. False: memory is out. */
 uint32_t cleave__foreign_most(const struct cleave_schema *schema);

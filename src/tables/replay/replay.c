@@ -1,5 +1,6 @@
 #include "tables/replay/replay.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +8,9 @@
 #include "tables/compare/count.h"
 #include "tables/replay/client.h"
 #include "tables/replay/dispatcher.h"
+#include "tables/replay/shift.h"
 
+enum { PIECES = 64, BATCH_ROWS = 2000, MOVE_ROWS = 4000 };
 enum { CLIENTS = 8, CLIENTS_MOST = 256, WINDOW_A_CLIENT = 6, WINDOW_LEAST = 32, PATIENCE_S = 30 };
 
 /* Everything of one run, to be freed together. */
@@ -17,8 +20,17 @@ struct run {
     struct cleave__dispatch_arguments arguments;
     struct cleave__replay_seat *seats;
     struct cleave_runtime *runtime;
-    uint32_t dispatcher;
+    uint32_t dispatcher, mover;
+    struct cleave__shift_seat shift; /* of a repartition: `mix` is not NULL */
+    char coordinator[CLEAVE__COORDINATOR_MOST + 8];
 };
+
+static uint32_t count_shards(const struct cleave_replay_options *options)
+{
+    uint32_t shards = cleave__lookup_shards(options->lookup);
+    uint32_t more = options->repartition ? cleave__lookup_shards(options->repartition) : 0;
+    return more > shards ? more : shards;
+}
 
 static enum cleave_status check(const struct cleave_replay_options *options,
                                 struct cleave_error *error)
@@ -35,7 +47,7 @@ static enum cleave_status check(const struct cleave_replay_options *options,
                                 "without an order answers are not determined: nothing can be "
                                 "compared with a reference");
     const struct cleave_store_ops *ops = cleave__store_of(options->urls[0]);
-    for (uint32_t s = 0; s < cleave__lookup_shards(options->lookup); s++) {
+    for (uint32_t s = 0; s < count_shards(options); s++) {
         if (cleave__store_of(options->urls[s]) != ops ||
             (options->reference && cleave__store_of(options->reference) != ops))
             return cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
@@ -66,6 +78,10 @@ static enum cleave_status spawn_all(struct run *run, struct cleave_error *error)
     if (!status)
         status = cleave__runtime_spawn(run->runtime, &cleave__dispatcher_ops, &run->arguments, NULL,
                                        &run->dispatcher, error);
+    run->shift.dispatcher = run->dispatcher;
+    if (!status && run->shift.mix)
+        status = cleave__runtime_spawn(run->runtime, &cleave__shift_ops, &run->shift, NULL,
+                                       &run->mover, error);
     return status;
 }
 
@@ -88,12 +104,20 @@ static enum cleave_status sum_up(struct run *run, struct cleave_replay_result *o
     result.p99_ms = (double)cleave__histogram_quantile(&latency, 0.99) * 1e-6;
     cleave__histogram_free(&latency);
     enum cleave_status status =
-        merged ? cleave__count(run->world.lookup, &dispatcher->workload, 1, &arena, &count, error)
-               : cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for latencies");
-    if (!status) {
+        merged ? CLEAVE_OK : cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for latencies");
+    if (run->shift.mix) { /* each was counted by the map of its time */
+        const struct cleave__shift *shift = cleave__runtime_state(run->runtime, run->mover);
+        uint64_t held = result.shift.held;
+        result.shift = shift->result;
+        result.shift.held = held;
+    } else if (!status) {
+        status = cleave__count(run->world.lookup, &dispatcher->workload, 1, &arena, &count, error);
+    }
+    if (!status && !run->shift.mix)
         result.predicted = (struct cleave_replay_counts){count.transactions, count.distributed,
                                                          count.read_only_distributed,
                                                          count.write_distributed, count.parts};
+    if (!status) {
         dispatcher->result.shard_transactions = NULL; /* the caller's now */
         *out = result;
     }
@@ -109,7 +133,8 @@ static enum cleave_status play(struct run *run, const struct cleave_replay_optio
                                              .seed = options->seed,
                                              .lean = true,
                                              .metrics = options->metrics,
-                                             .threads = run->world.clients + 2};
+                                             .threads =
+                                                 run->world.clients + 2 + (run->shift.mix != NULL)};
     enum cleave_status status = cleave__runtime_new(&runtime, &run->runtime, error);
     if (!status)
         status = spawn_all(run, error);
@@ -124,6 +149,27 @@ static enum cleave_status play(struct run *run, const struct cleave_replay_optio
         out->tx_per_s = seconds > 0 ? (double)out->counted.transactions / seconds : 0;
     }
     return status;
+}
+
+/* What a repartition needs before anything runs. */
+static enum cleave_status begin_shift(struct run *run, const struct cleave_replay_options *options,
+                                      struct cleave_error *error)
+{
+    uint32_t pieces = options->pieces ? options->pieces : PIECES;
+    enum cleave_status status =
+        cleave__mix_new(options->lookup, options->repartition, pieces, &run->shift.mix, error);
+    if (status)
+        return status;
+    snprintf(run->coordinator, sizeof run->coordinator, "%.34s_shift", run->world.coordinator);
+    run->world.lookup = cleave__mix_lookup(run->shift.mix);
+    run->shift.world = &run->world;
+    run->shift.coordinator = run->coordinator;
+    run->shift.batch_rows = options->batch_rows ? options->batch_rows : BATCH_ROWS;
+    run->shift.move_rows = options->move_rows ? options->move_rows : MOVE_ROWS;
+    run->arguments.mix = run->shift.mix;
+    run->arguments.mover = &run->mover;
+    cleave__shift_name(options->lookup, options->repartition, pieces, run->shift.plan);
+    return cleave__shift_prepare(&run->shift, error);
 }
 
 enum cleave_status cleave__replay(const struct cleave_replay_options *options,
@@ -160,10 +206,15 @@ enum cleave_status cleave__replay(const struct cleave_replay_options *options,
     if (!run.seats)
         return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for clients");
     /* At the beginning a shard that is not there is more likely a wrong URL than a crash. */
-    struct cleave__replay_world now = run.world;
-    now.patience_ns = 0;
-    status = cleave__recover(&now, false, &before, error);
+    uint64_t patience_ns = run.world.patience_ns;
+    run.world.patience_ns = 0;
+    if (options->repartition)
+        status = begin_shift(&run, options, error);
+    if (!status)
+        status = cleave__recover(&run.world, false, &before, error);
+    run.world.patience_ns = patience_ns;
     if (status) {
+        cleave__mix_free(run.shift.mix);
         free(run.seats);
         return status;
     }
@@ -174,8 +225,11 @@ enum cleave_status cleave__replay(const struct cleave_replay_options *options,
     /* Whatever became of the run, nothing of it stays behind, if the shards are there. */
     struct cleave_error later;
     enum cleave_status swept = cleave__recover(&run.world, false, &after, &later);
+    if (!swept && run.shift.mix)
+        swept = cleave__shift_clean(&run.shift, &later);
     if (!swept && !status)
         swept = cleave__decisions_forget(&run.world, &later);
+    cleave__mix_free(run.shift.mix);
     if (!status && swept) {
         status = swept;
         if (error)

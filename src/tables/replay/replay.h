@@ -24,6 +24,16 @@ struct cleave_replay_source {
     void *context;
 };
 
+struct cleave_shift_result { /* of a repartition */
+    uint32_t pieces, moves;  /* that moved in this run; in so many switches */
+    uint64_t rows;           /* that were put where they had not been */
+    uint64_t staged, caught; /* rows written to staging; of them again, by catching up */
+    uint64_t rounds, again;  /* of catching up; moves begun anew */
+    uint64_t held;           /* transactions that had to wait */
+    double longest_hold_ms, seconds;
+    bool whole; /* every piece has moved */
+};
+
 /* All zeroes is a good start, but for the first three. Borrowed. */
 struct cleave_replay_options {
     const struct cleave_lookup *lookup;
@@ -38,6 +48,14 @@ struct cleave_replay_options {
     bool unordered;    /* conflicting transactions side by side: nothing can be compared */
     double patience_s; /* for a shard that is gone; 0: 30 */
     struct cleave_metrics *metrics; /* counts there while it runs; NULL: nowhere */
+    /* Live repartition (shift.h): from `lookup` to this one while transactions run. `urls` are as
+     * many as the larger has shards. It begins when `repartition_at` transactions were read, or at
+     * the source's end; the run ends when all has moved. Transactions that cannot be planned under
+     * both are refused. */
+    const struct cleave_lookup *repartition;
+    uint64_t repartition_at;
+    uint32_t pieces;                /* by key, a key map; 0: 64 */
+    uint32_t batch_rows, move_rows; /* a copying transaction's, a switch's, about; 0: 2000, 4000 */
     const struct cleave_progress *progress;
     /* A refused transaction is told as it comes; may be NULL. From another thread. */
     void (*refused)(void *context, uint64_t number, const char *why);
@@ -46,6 +64,7 @@ struct cleave_replay_options {
     void (*acknowledged)(void *context, uint64_t number);
     void (*at)(void *context, const char *point);
     void *test_context;
+    uint32_t shift_plant; /* enum cleave__shift_plant */
 };
 
 struct cleave_replay_counts {
@@ -65,6 +84,8 @@ struct cleave_replay_result {
     char differences[CLEAVE_REPLAY_TOLD][300];
     uint64_t *shard_transactions; /* [shards]: that it took part in; freed by _result_free */
     double seconds, tx_per_s, p50_ms, p99_ms;
+    struct cleave_shift_result shift;
+    struct cleave_replay_counts phase[3]; /* counted before, during and after the repartition */
     uint32_t recovered_committed, recovered_rolled_back, foreign; /* by the sweep before */
 };
 

@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "tables/route/image.h"
+#include "tables/route/mix.h"
 
 enum {
     CELLS_MAX = 4096,
@@ -244,11 +245,43 @@ static bool add_exceptions(const struct cleave_exceptions *exceptions, const str
     return false;
 }
 
+bool cleave__box_each_key(const struct cleave_lookup *lookup, uint32_t table,
+                          const struct cleave_box *box, bool insert,
+                          void (*each)(void *context, const struct cleave_value *key),
+                          void *context)
+{
+    const struct cleave_table_index *index = &lookup->tables[table];
+    struct points points = {.column = index->key_column};
+    for (uint32_t i = 0; i < box->term_count; i++) {
+        if (box->terms[i].range_count == 0)
+            return true; /* the box is empty */
+    }
+    points.term = term_of(box, points.column);
+    if (points.term)
+        points.count = list_term(points.term, CELLS_MAX);
+    if (points.count == 0 && (insert || !list_derived(lookup, table, box, &points)))
+        return false;
+    first_value(&points);
+    do {
+        each(context, &points.value);
+    } while (next_value(&points));
+    return true;
+}
+
 void cleave__lookup_box_by(const struct cleave_lookup *lookup, uint32_t table,
                            const struct cleave_box *box, bool insert, bool second,
                            struct cleave_shardset *shards)
 {
     assert(table < lookup->schema.table_count);
+    if (lookup->mix) {
+        const struct cleave_lookup *side = cleave__mix_whole_side(lookup->mix, table);
+        assert(side || !second);
+        if (side)
+            cleave__lookup_box_by(side, table, box, insert, second, shards);
+        else
+            cleave__mix_box(lookup->mix, table, box, insert, shards);
+        return;
+    }
     const struct cleave_table_index *index = &lookup->tables[table];
     assert(!index->replicated && (index->twice || !second));
     const struct cleave_key_index *map = &lookup->maps[index->map];
@@ -293,7 +326,7 @@ void cleave__lookup_box(const struct cleave_lookup *lookup, uint32_t table,
                         const struct cleave_box *box, bool insert, bool write,
                         struct cleave_shardset *shards)
 {
-    if (!lookup->tables[table].twice) {
+    if (!cleave__lookup_twice(lookup, table)) {
         cleave__lookup_box_by(lookup, table, box, insert, false, shards);
         return;
     }

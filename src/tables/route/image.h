@@ -31,7 +31,11 @@ struct cleave_table_index {
     uint32_t relevant[CLEAVE_RELEVANT_MAX];
 };
 
+struct cleave__mix;
+
 struct cleave_lookup {
+    const struct cleave__mix
+        *mix;       /* the face of a mix (mix.h): it answers; maps and tables are NULL */
     uint8_t *bytes; /* owned */
     size_t size;
     uint32_t shards;
@@ -54,5 +58,12 @@ enum cleave_status cleave__image_open(uint8_t *bytes, size_t size, const char *n
 /* The schema section. */
 void cleave__schema_encode(const struct cleave_schema *schema, struct cleave_writer *out);
 enum cleave_status cleave__schema_decode(struct cleave_reader *reader, struct cleave_schema *out);
+
+/* box.c: each value of the table's key column that a box pins (by a derived column too), once or
+ * more. False, and no call: it does not, or to more than can be listed. */
+bool cleave__box_each_key(const struct cleave_lookup *lookup, uint32_t table,
+                          const struct cleave_box *box, bool insert,
+                          void (*each)(void *context, const struct cleave_value *key),
+                          void *context);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "tables/route/image.h"
+#include "tables/route/mix.h"
 
 enum cleave_status cleave__lookup_build(const struct cleave_layout *layout,
                                         struct cleave_lookup **out, struct cleave_error *error)
@@ -48,12 +49,20 @@ const struct cleave_schema *cleave__lookup_schema(const struct cleave_lookup *lo
 bool cleave__lookup_replicated(const struct cleave_lookup *lookup, uint32_t table)
 {
     assert(table < lookup->schema.table_count);
+    if (lookup->mix) {
+        const struct cleave_lookup *side = cleave__mix_whole_side(lookup->mix, table);
+        return side && side->tables[table].replicated;
+    }
     return lookup->tables[table].replicated;
 }
 
 bool cleave__lookup_twice(const struct cleave_lookup *lookup, uint32_t table)
 {
     assert(table < lookup->schema.table_count);
+    if (lookup->mix) {
+        const struct cleave_lookup *side = cleave__mix_whole_side(lookup->mix, table);
+        return side && side->tables[table].twice;
+    }
     return lookup->tables[table].twice;
 }
 
@@ -62,6 +71,8 @@ uint32_t cleave__lookup_row(const struct cleave_lookup *lookup, uint32_t table,
 {
     static const struct cleave_value null = {.kind = CLEAVE_NULL};
     assert(table < lookup->schema.table_count);
+    if (lookup->mix)
+        lookup = cleave__mix_side(lookup->mix, table, values, value_count);
     const struct cleave_table_index *index = &lookup->tables[table];
     if (index->replicated)
         return CLEAVE_SHARDS_MAX;
@@ -81,28 +92,70 @@ uint32_t cleave__lookup_row(const struct cleave_lookup *lookup, uint32_t table,
                                                                   : &null);
 }
 
+uint32_t cleave__lookup_second(const struct cleave_lookup *lookup, uint32_t table,
+                               const struct cleave_value *values, uint32_t value_count)
+{
+    static const struct cleave_value null = {.kind = CLEAVE_NULL};
+    if (lookup->mix)
+        lookup = cleave__mix_side(lookup->mix, table, values, value_count);
+    const struct cleave_table_index *index = &lookup->tables[table];
+    assert(index->twice);
+    return cleave__key_index_shard(
+        &lookup->maps[index->second_map],
+        index->second_column < value_count ? &values[index->second_column] : &null);
+}
+
 void cleave__lookup_row_shards(const struct cleave_lookup *lookup, uint32_t table,
                                const struct cleave_value *values, uint32_t value_count,
                                struct cleave_shardset *shards)
 {
-    static const struct cleave_value null = {.kind = CLEAVE_NULL};
+    const struct cleave__mix *mix = lookup->mix;
+    if (mix)
+        lookup = cleave__mix_side(mix, table, values, value_count);
     uint32_t shard = cleave__lookup_row(lookup, table, values, value_count);
-    const struct cleave_table_index *index = &lookup->tables[table];
-    if (index->replicated)
-        cleave__shardset_fill(shards, lookup->shards);
+    if (lookup->tables[table].replicated)
+        cleave__shardset_fill(shards, mix ? cleave__mix_copied(mix, lookup) : lookup->shards);
     else
         cleave__shardset_add(shards, shard);
-    if (!index->twice)
-        return;
-    const struct cleave_value *key =
-        index->second_column < value_count ? &values[index->second_column] : &null;
-    cleave__shardset_add(shards, cleave__key_index_shard(&lookup->maps[index->second_map], key));
+    if (lookup->tables[table].twice)
+        cleave__shardset_add(shards, cleave__lookup_second(lookup, table, values, value_count));
+}
+
+static bool decides(const struct cleave_lookup *lookup, uint32_t table, uint32_t column)
+{
+    const struct cleave_table_index *index = &lookup->tables[table];
+    if (index->replicated)
+        return false;
+    if (column == index->key_column || (index->twice && column == index->second_column))
+        return true;
+    for (uint32_t g = 0; g < index->exceptions.group_count; g++) {
+        const struct cleave_exception_group *group = &index->exceptions.groups[g];
+        for (uint32_t i = 0; i < group->width; i++) {
+            if (group->column[i] == column)
+                return true;
+        }
+    }
+    return false;
+}
+
+bool cleave__lookup_decides(const struct cleave_lookup *lookup, uint32_t table, uint32_t column)
+{
+    assert(table < lookup->schema.table_count);
+    if (lookup->mix)
+        return decides(cleave__mix_from(lookup->mix), table, column) ||
+               decides(cleave__mix_to(lookup->mix), table, column);
+    return decides(lookup, table, column);
+}
+
+uint32_t cleave__lookup_copies(const struct cleave_lookup *lookup)
+{
+    return lookup->mix ? cleave__mix_copies(lookup->mix) : lookup->shards;
 }
 
 static void touch_boxes(const struct cleave_lookup *lookup, const struct cleave_access *access,
                         struct cleave_shardset *shards)
 {
-    bool twice = lookup->tables[access->table].twice;
+    bool twice = cleave__lookup_twice(lookup, access->table);
     struct cleave_shardset by[2] = {{{0}}, {{0}}};
     for (uint32_t i = 0; i < access->box_count; i++) {
         const struct cleave_box *box = &access->boxes[i];
@@ -125,8 +178,12 @@ void cleave__lookup_accesses(const struct cleave_lookup *lookup,
         if (access->box_count == 0)
             continue;
         if (cleave__lookup_replicated(lookup, access->table)) {
+            const struct cleave__mix *mix = lookup->mix;
             if (access->write)
-                cleave__shardset_fill(&touch->shards, lookup->shards);
+                cleave__shardset_fill(
+                    &touch->shards,
+                    mix ? cleave__mix_copied(mix, cleave__mix_whole_side(mix, access->table))
+                        : lookup->shards);
             continue;
         }
         touch_boxes(lookup, access, &touch->shards);

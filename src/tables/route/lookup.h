@@ -1,4 +1,5 @@
-/* The lookup table: a layout made compact. Built in memory, or opened from a file.
+/* The lookup table: a layout made compact. Built in memory, or opened from a file; or the face of
+ * two of them while data moves from one to the other (mix.h).
  *
  * Integer maps cost at most 8 bytes an entry and answer in tens of nanoseconds; see lookup.c for
  * the structure and docs/lookup-table.md for the file. Immutable, so any number of threads may ask.
@@ -34,6 +35,14 @@ uint32_t cleave__lookup_row(const struct cleave_lookup *lookup, uint32_t table,
 void cleave__lookup_row_shards(const struct cleave_lookup *lookup, uint32_t table,
                                const struct cleave_value *values, uint32_t value_count,
                                struct cleave_shardset *shards);
+/* Of its copy by the second key; the table has two. */
+uint32_t cleave__lookup_second(const struct cleave_lookup *lookup, uint32_t table,
+                               const struct cleave_value *values, uint32_t value_count);
+/* Whether a row's home depends on this column. */
+bool cleave__lookup_decides(const struct cleave_lookup *lookup, uint32_t table, uint32_t column);
+/* Shards 0 .. this - 1 have every table that is copied everywhere: all, but within a mix (mix.h)
+ * whose new shards have none yet. */
+uint32_t cleave__lookup_copies(const struct cleave_lookup *lookup);
 
 /* Adds to `shards` every shard that an access of one box touches (the table must not be
  * replicated). An `insert` box without a value for a key column may go anywhere. Never misses a
