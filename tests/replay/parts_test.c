@@ -21,7 +21,8 @@
 #define DDL                                                                                        \
     "CREATE TABLE t (k int NOT NULL PRIMARY KEY, v int, w int);"                                   \
     "CREATE TABLE u (k int NOT NULL PRIMARY KEY, v int);"                                          \
-    "CREATE TABLE r (a int, b int);"
+    "CREATE TABLE r (a int, b int);"                                                               \
+    "CREATE TABLE n (v int, k int NOT NULL PRIMARY KEY);"
 
 static void ok(enum cleave_status status, const struct cleave_error *error)
 {
@@ -192,6 +193,9 @@ static void rules_by_hand(void **state)
         {"INSERT INTO t (k, v) SELECT k + 1, v FROM t", -1, 0, 0, NULL},
         {"INSERT INTO r SELECT a, b FROM r", CLEAVE__RULE_ROWS, 1, 3, NULL},
         {"INSERT INTO r SELECT k, v FROM t", -1, 0, 0, NULL},
+        {"UPDATE n SET v = 3 WHERE v = 3", -1, 0, 0, NULL}, /* by v, which is no key */
+        {"UPDATE n SET k = 3 WHERE v = 3", CLEAVE__RULE_ROWS, 1, 1, NULL},
+        {"WITH x AS (UPDATE n SET v = 4 WHERE v = 3 RETURNING k) SELECT k FROM x", -1, 0, 0, NULL},
         {"SET work_mem = 1000", CLEAVE__RULE_PASS, 0, 1, NULL},
         {"CREATE TABLE x (y int)", -1, 0, 0, NULL},
         {"SELECT my_function(1)", -1, 0, 0, NULL},

@@ -17,14 +17,14 @@
 #include "world.h"
 
 #define DDL                                                                                        \
-    "CREATE TABLE a (x int, y int, z int, id int NOT NULL PRIMARY KEY);"                           \
-    "CREATE TABLE b (x int, y int, z int, id int NOT NULL PRIMARY KEY);"                           \
+    "CREATE TABLE a (x int, y int, z int, id int NOT NULL PRIMARY KEY, UNIQUE (x, y, z, id));"     \
+    "CREATE TABLE b (x int, y int, z int, id int NOT NULL PRIMARY KEY, UNIQUE (x, y, z, id));"     \
     "CREATE TABLE r (x int, y int);"
 
 enum { TRANSACTIONS = 12, TEXT = 1500, SHARDS_MOST = 5, SKIPPED = 77 };
 
 static struct replay_world stores; /* as many as a layout may have */
-static unsigned cases = 60;
+static unsigned cases = 150;
 
 struct text {
     char *at;
@@ -243,6 +243,38 @@ static void count_rules(struct totals *totals, const struct cleave_lookup *looku
     list->next = 0;
 }
 
+static void print_plans(const struct world *world, struct world_list *list)
+{
+    struct cleave__planner *planner;
+    struct cleave_lookup *lookup;
+    struct cleave_replay_source source = world_source(list);
+    struct cleave_trace_transaction transaction;
+    struct cleave_error error;
+    list->next = 0;
+    assert_int_equal(cleave__lookup_build(&world->layout, &lookup, &error), 0);
+    assert_int_equal(cleave__planner_new(lookup, &planner, &error), 0);
+    for (uint32_t i = 1; !source.next(source.context, &transaction, &error); i++) {
+        struct cleave__planned planned;
+        struct cleave_arena arena = {0};
+        if (cleave__planner_plan(planner, &transaction, 0, &arena, &planned, &error)) {
+            fprintf(stderr, "%u: %s\n", i, error.message);
+        } else {
+            for (uint32_t s = 0; s < planned.statement_count; s++) {
+                const struct cleave__planned_statement *statement = &planned.statements[s];
+                fprintf(stderr, "%u.%u: rule %d", i, s + 1, statement->rule);
+                for (uint32_t p = 0; p < statement->piece_count; p++)
+                    fprintf(stderr, "; shards %llx: %s",
+                            (unsigned long long)statement->pieces[p].shards.words[0],
+                            statement->pieces[p].text);
+                fprintf(stderr, "\n");
+            }
+        }
+        cleave__arena_free(&arena);
+    }
+    cleave__planner_free(planner);
+    cleave__lookup_release(lookup);
+}
+
 static bool failed(struct property_source *source, const struct world *world,
                    struct world_list *list, const char *why)
 {
@@ -251,6 +283,7 @@ static bool failed(struct property_source *source, const struct world *world,
         random_layout_print(&world->layout);
         for (uint32_t i = 0; i < list->count; i++)
             fprintf(stderr, "%u: %s\n", i + 1, list->texts[i]);
+        print_plans(world, list);
     }
     return false;
 }

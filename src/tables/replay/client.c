@@ -313,11 +313,11 @@ static enum cleave_status attempt(struct cleave__replay_client *client, struct c
         if (!status && !committed)
             return CLEAVE_IO;
     } else if (status) {
-        struct cleave_error ignored;
-        enum cleave_status left = cleave__client_abort(client, &ignored);
-        if (left && status == CLEAVE_IO) {
+        struct cleave_error later;
+        enum cleave_status left = cleave__client_abort(client, &later);
+        if (left && status == CLEAVE_IO) { /* it must not be begun anew */
             status = left;
-            *error = ignored;
+            *error = later;
         }
         return status;
     } else if (writes && parts > 1) {

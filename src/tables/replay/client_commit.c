@@ -132,8 +132,10 @@ enum cleave_status cleave__client_commit(struct cleave__replay_client *client,
             status = CLEAVE_OK;
     }
     if (status) {
-        struct cleave_error ignored;
-        enum cleave_status left = cleave__client_abort(client, &ignored);
+        struct cleave_error later;
+        enum cleave_status left = cleave__client_abort(client, &later);
+        if (left && error)
+            *error = later;
         return left ? left : status;
     }
     at(client, "decided");

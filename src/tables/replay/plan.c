@@ -152,6 +152,8 @@ static enum cleave_status plan_statement(struct cleave__planner *planner,
         return CLEAVE_OK;
     }
     enum cleave_status status = shape_of(planner, work);
+    if (!status)
+        status = cleave__plan_seen(work);
     if (status)
         return status;
     work->out->keys = work->shape->keys;

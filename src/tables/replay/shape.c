@@ -12,10 +12,21 @@ struct seen {
     bool qualified;
     CLEAVE_VECTOR(const char *) relations;
     CLEAVE_VECTOR(const char *) named; /* by WITH */
+    CLEAVE_VECTOR(const char *) set;   /* columns, by UPDATE, ON CONFLICT, MERGE */
     bool failed;
 };
 
 static void look(const ProtobufCMessage *message, struct seen *seen);
+
+static void look_set(PgQuery__Node *const *list, size_t count, struct seen *seen)
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *name = list[i]->node_case == PG_QUERY__NODE__NODE_RES_TARGET
+                               ? list[i]->res_target->name
+                               : NULL;
+        seen->failed = (name && !CLEAVE_PUSH(&seen->set, name)) || seen->failed;
+    }
+}
 
 static void look_children(const ProtobufCMessage *message, struct seen *seen)
 {
@@ -59,6 +70,16 @@ static void look(const ProtobufCMessage *message, struct seen *seen)
         const PgQuery__CommonTableExpr *with = (const PgQuery__CommonTableExpr *)message;
         seen->failed = !CLEAVE_PUSH(&seen->named, with->ctename) || seen->failed;
     }
+    if (strcmp(name, "UpdateStmt") == 0) {
+        const PgQuery__UpdateStmt *update = (const PgQuery__UpdateStmt *)message;
+        look_set(update->target_list, update->n_target_list, seen);
+    } else if (strcmp(name, "OnConflictClause") == 0) {
+        const PgQuery__OnConflictClause *clause = (const PgQuery__OnConflictClause *)message;
+        look_set(clause->target_list, clause->n_target_list, seen);
+    } else if (strcmp(name, "MergeWhenClause") == 0) {
+        const PgQuery__MergeWhenClause *clause = (const PgQuery__MergeWhenClause *)message;
+        look_set(clause->target_list, clause->n_target_list, seen);
+    }
     seen->functions += strcmp(name, "FuncCall") == 0 || strcmp(name, "GroupingFunc") == 0 ||
                        strcmp(name, "SQLValueFunction") == 0 || strcmp(name, "RangeFunction") == 0;
     seen->sublinks += strcmp(name, "SubLink") == 0;
@@ -88,17 +109,13 @@ static bool take_relations(const struct seen *seen, struct cleave_arena *arena,
     return true;
 }
 
-static bool take_set(PgQuery__Node *const *list, size_t count, struct cleave_arena *arena,
-                     struct cleave__shape *out)
+static bool take_set(const struct seen *seen, struct cleave_arena *arena, struct cleave__shape *out)
 {
-    out->set = cleave__arena_array(arena, count + 1, sizeof *out->set);
+    out->set = cleave__arena_array(arena, seen->set.count + 1, sizeof *out->set);
     if (!out->set)
         return false;
-    for (size_t i = 0; i < count; i++) {
-        if (list[i]->node_case != PG_QUERY__NODE__NODE_RES_TARGET)
-            continue;
-        const char *name = list[i]->res_target->name;
-        if (name && !copy(arena, name, &out->set[out->set_count++]))
+    for (size_t i = 0; i < seen->set.count; i++) {
+        if (!copy(arena, seen->set.data[i], &out->set[out->set_count++]))
             return false;
     }
     return true;
@@ -162,9 +179,6 @@ static bool take_insert(const PgQuery__InsertStmt *insert, const struct seen *se
     out->nested = seen->sublinks || seen->named.count || seen->selects > 1;
     out->conflict = insert->on_conflict_clause != NULL;
     out->returning = insert->n_returning_list > 0;
-    if (out->conflict && !take_set(insert->on_conflict_clause->target_list,
-                                   insert->on_conflict_clause->n_target_list, arena, out))
-        return false;
     return copy(arena, insert->relation->relname, &out->target);
 }
 
@@ -173,7 +187,7 @@ static bool take(const PgQuery__Node *node, const struct seen *seen, struct clea
 {
     out->kind = CLEAVE__SHAPE_OTHER;
     out->qualified = seen->qualified;
-    if (!take_relations(seen, arena, out))
+    if (!take_relations(seen, arena, out) || !take_set(seen, arena, out))
         return false;
     if (node->node_case == PG_QUERY__NODE__NODE_SELECT_STMT)
         return take_select(node->select_stmt, seen, arena, out);
@@ -184,8 +198,7 @@ static bool take(const PgQuery__Node *node, const struct seen *seen, struct clea
         out->kind = CLEAVE__SHAPE_UPDATE;
         out->nested = seen->sublinks || seen->named.count || update->n_from_clause;
         out->returning = update->n_returning_list > 0;
-        return take_set(update->target_list, update->n_target_list, arena, out) &&
-               copy(arena, update->relation->relname, &out->target);
+        return copy(arena, update->relation->relname, &out->target);
     }
     if (node->node_case == PG_QUERY__NODE__NODE_DELETE_STMT) {
         const PgQuery__DeleteStmt *delete = node->delete_stmt;
@@ -216,6 +229,7 @@ enum cleave_status cleave__shape_read(struct cleave_parser *parser, const char *
     }
     CLEAVE_VECTOR_FREE(&seen.relations);
     CLEAVE_VECTOR_FREE(&seen.named);
+    CLEAVE_VECTOR_FREE(&seen.set);
     cleave__arena_free(&tree_arena);
     if (!status)
         *out = shape;

@@ -28,7 +28,7 @@ struct cleave__shape {
     bool returning;        /* of a change */
     uint32_t row_count;    /* of that list */
     const char *target;    /* of a change */
-    uint32_t set_count;    /* UPDATE, also ON CONFLICT DO UPDATE: the columns set */
+    uint32_t set_count;    /* columns that anything in it sets: UPDATE, ON CONFLICT, MERGE */
     const char **set;
     uint32_t relation_count; /* names of tables and views, as often as they stand there; those that
                                 WITH defines are left out */

@@ -57,8 +57,8 @@ enum cleave_status cleave__port_batch(struct cleave__port *port,
     return status;
 }
 
-enum cleave_status cleave__port_finish(struct cleave__port *port, const char *name, bool commit,
-                                       struct cleave_error *error)
+static enum cleave_status finish_once(struct cleave__port *port, const char *name, bool commit,
+                                      struct cleave_error *error)
 {
     enum cleave_status status = cleave__port_open(port, error);
     if (!status)
@@ -68,4 +68,18 @@ enum cleave_status cleave__port_finish(struct cleave__port *port, const char *na
     if (status == CLEAVE_IO)
         cleave__port_close(port);
     return status == CLEAVE_NOT_FOUND ? CLEAVE_OK : status;
+}
+
+enum cleave_status cleave__port_finish(struct cleave__port *port, const char *name, bool commit,
+                                       struct cleave_error *error)
+{
+    /* While somebody else finishes the same one, PostgreSQL calls it busy. */
+    enum { TRIES = 200, NAP_NS = 10000000 };
+    enum cleave_status status;
+    for (int tries = 0;; tries++) {
+        status = finish_once(port, name, commit, error);
+        if (!status || status == CLEAVE_IO || status == CLEAVE_NO_MEMORY || tries == TRIES)
+            return status;
+        nanosleep(&(struct timespec){0, NAP_NS}, NULL);
+    }
 }
