@@ -122,6 +122,50 @@ static void bare_send(void *context)
         sleep_ms(1);
 }
 
+/* JetStream by itself: asynchronous publishes with message ids, as many under way as actors have.
+ */
+static void bare_keep(void *context)
+{
+    const struct load *load = context;
+    natsConnection *connection = NULL;
+    jsCtx *js = NULL;
+    jsOptions options;
+    jsStreamConfig stream;
+    const char *subject = "bare.kept";
+    char *body = calloc(1, load->size), id[40];
+    jsOptions_Init(&options);
+    options.PublishAsync.MaxPending = 1000;
+    jsStreamConfig_Init(&stream);
+    stream.Name = "bare-kept";
+    stream.Subjects = &subject;
+    stream.SubjectsLen = 1;
+    stream.Replicas = world.replicas;
+    must(body && !natsConnection_ConnectTo(&connection, world.urls[0]) &&
+             !natsConnection_JetStream(&js, connection, &options) &&
+             !js_AddStream(NULL, js, &stream, NULL, NULL),
+         "no stream");
+    double began = now_s();
+    for (uint32_t i = 0; i < load->count; i++) {
+        jsPubOptions publish;
+        jsPubOptions_Init(&publish);
+        snprintf(id, sizeof id, "%d-%u", (int)getpid(), i);
+        publish.MsgId = id;
+        must(!js_PublishAsync(js, subject, body, (int)load->size, &publish), "cannot publish");
+    }
+    jsPubOptions all;
+    jsPubOptions_Init(&all);
+    all.MaxWait = 60000;
+    must(!js_PublishAsyncComplete(js, &all), "not all acknowledged");
+    atomic_store(&shared->rate, load->count / (now_s() - began));
+}
+
+static void nobody(void *context)
+{
+    (void)context;
+    atomic_store(&shared->ready, 1);
+    sleep_ms(100000);
+}
+
 /* ---- actors ---- */
 
 enum { KIND_MESSAGE = 1, KIND_MORE, KIND_DONE, KIND_ASK };
@@ -332,10 +376,13 @@ int main(int argc, char **argv)
     double most = requests("64 at a time", (struct part){.at_once = 64, .load = {.count = 200000}});
     uint32_t half = (uint32_t)(most / 2000);
     requests("half load", (struct part){.every_ms_ask = half, .load = {.count = half * 3000}});
-    struct part part = {.log_size = 256, .at_once = 1000, .load = {.count = 50000}};
+    struct part part = {.log_size = 256, .at_once = 1000, .load = {256, 50000}};
+    pair(nobody, bare_keep, &part.load);
+    double kept = shared->rate;
     pair(first_actor, second_actor, &part);
-    printf("log, 256 bytes, %u replica%s %15.0f /s\n", world.replicas,
-           world.replicas > 1 ? "s" : "", (double)shared->rate);
+    printf("log, 256 bytes, %u replica%s   bare %10.0f /s   transport %10.0f /s   %5.2f x bare\n",
+           world.replicas, world.replicas > 1 ? "s" : "", kept, (double)shared->rate,
+           (double)shared->rate / kept);
     nats_server_stop(&server);
     return 0;
 }

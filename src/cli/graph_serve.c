@@ -200,6 +200,7 @@ static enum cleave_status serve(struct arguments *a, struct cleave_observe *obse
                                           .part = a->part,
                                           .seat = a->seat,
                                           .metrics = observe->metrics,
+                                          .log = observe->log,
                                           .progress = a->progress};
         cleave__agreement_apply(&far.agreement, &serving);
         cleave__observe_ready(observe);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/observe.h"
 #include "cli/tables.h"
 #include "report/json.h"
 #include "tables/replay/audit.h"
@@ -35,6 +36,7 @@ struct arguments {
     struct cleave_shard_arguments shards;
     struct cleave_replay_options replay;
     bool no_reference, fill;
+    struct cleave_observe_arguments observe;
 };
 
 static const struct argp_option options[] = {
@@ -75,6 +77,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
         state->child_inputs[0] = &a->tables;
         state->child_inputs[1] = &a->tables;
         state->child_inputs[2] = &a->tables.common;
+        state->child_inputs[3] = &a->observe;
         return 0;
     case CLEAVE_KEY_LOOKUP:
         a->lookup_path = value;
@@ -153,6 +156,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
 struct setting {
     struct arguments *a;
     struct cleave_terminal terminal;
+    struct cleave_observe observe;
     struct cleave_arena arena;
     struct cleave_lookup *lookup, *repartition;
     struct cleave_case *kase;
@@ -279,6 +283,8 @@ static void refused(void *context, uint64_t number, const char *why)
 {
     struct setting *setting = context;
     enum { TOLD = 5 };
+    CLEAVE_LOG(setting->observe.log, CLEAVE_LOG_WARN, "transaction refused",
+               CLEAVE_FIELD_UNSIGNED("number", number + 1), CLEAVE_FIELD_TEXT("why", why));
     if (setting->a->tables.common.quiet || setting->refused_told++ >= TOLD)
         return;
     fprintf(stderr, "cleave: transaction %" PRIu64 " is left out: %s\n", number + 1, why);
@@ -486,6 +492,7 @@ int cleave__command_tables_replay(int argc, char **argv)
     struct argp_child children[] = {{cleave__tables_source_argp(), 0, NULL, 0},
                                     {&cleave__tables_steer_argp, 0, NULL, 0},
                                     {&cleave__options_argp, 0, "Common:", 9},
+                                    {&cleave__observe_argp, 0, NULL, 0},
                                     {0}};
     const struct argp argp = {
         options,
@@ -508,15 +515,23 @@ int cleave__command_tables_replay(int argc, char **argv)
     struct cleave_audit audit = {0};
     cleave__interrupt_catch();
     cleave__terminal_init(&setting.terminal, a.tables.common.quiet);
-    enum cleave_status status = set_up(&setting, &error);
-    a.replay.lookup = setting.lookup;
-    a.replay.repartition = setting.repartition;
-    a.replay.seed = a.tables.common.seed;
-    a.replay.progress = &setting.terminal.progress;
-    a.replay.refused = refused;
-    a.replay.refused_context = &setting;
-    if (!status)
-        status = cleave__replay(&a.replay, &result, &error);
+    enum cleave_status status =
+        cleave__observe_open(&setting.observe, &a.observe, a.tables.common.quiet, &error);
+    if (!status) {
+        status = set_up(&setting, &error);
+        a.replay.lookup = setting.lookup;
+        a.replay.repartition = setting.repartition;
+        a.replay.seed = a.tables.common.seed;
+        a.replay.metrics = setting.observe.metrics;
+        a.replay.progress = &setting.terminal.progress;
+        a.replay.refused = refused;
+        a.replay.refused_context = &setting;
+        if (!status)
+            cleave__observe_ready(&setting.observe);
+        if (!status)
+            status = cleave__replay(&a.replay, &result, &error);
+        status = cleave__observe_close(&setting.observe, status, &error);
+    }
     if (!status && a.replay.reference)
         status = cleave__replay_audit(setting.repartition ? setting.repartition : setting.lookup,
                                       a.replay.urls, a.replay.reference, &audit, &error);

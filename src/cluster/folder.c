@@ -104,11 +104,11 @@ enum cleave_status cleave__cluster_folder_save(const struct cleave_cluster *clus
                             server->shown.pid, "url", server->shown.url, "routes",
                             (int)server->routes, "monitoring", (int)server->monitoring));
     }
-    json_t *root =
-        json_pack("{s:i, s:s, s:s, s:b, s:i, s:b, s:b, s:b, s:o}", "version", 1, "user",
-                  cluster->user, "programs", cluster->programs, "fsync", cluster->fsync,
-                  "connections", (int)cluster->connections_most, "password", cluster->nats_password,
-                  "nkey", cluster->nats_nkey, "tls", cluster->nats_tls, "servers", list);
+    json_t *root = json_pack("{s:i, s:s, s:s, s:s, s:b, s:i, s:b, s:b, s:b, s:o}", "version", 1,
+                             "folder", cluster->folder, "user", cluster->user, "programs",
+                             cluster->programs, "fsync", cluster->fsync, "connections",
+                             (int)cluster->connections_most, "password", cluster->nats_password,
+                             "nkey", cluster->nats_nkey, "tls", cluster->nats_tls, "servers", list);
     char *text = root ? json_dumps(root, JSON_INDENT(2)) : NULL;
     enum cleave_status status =
         text ? cleave__cluster_folder_write(cluster, "cluster.json", NULL, false, text, error)
@@ -140,14 +140,15 @@ static bool read_server(json_t *entry, struct cleave__cluster_server *server)
 
 static bool read_root(struct cleave_cluster *cluster, json_t *root)
 {
-    const char *user, *programs;
+    const char *user, *programs, *folder;
     json_t *list;
     int version, fsync, connections, password, nkey, tls;
-    if (json_unpack(root, "{s:i, s:s, s:s, s:b, s:i, s:b, s:b, s:b, s:o}", "version", &version,
-                    "user", &user, "programs", &programs, "fsync", &fsync, "connections",
-                    &connections, "password", &password, "nkey", &nkey, "tls", &tls, "servers",
-                    &list) ||
-        version != 1 || !json_is_array(list) || json_array_size(list) > 2 * SERVERS_MOST)
+    if (json_unpack(root, "{s:i, s:s, s:s, s:s, s:b, s:i, s:b, s:b, s:b, s:o}", "version", &version,
+                    "folder", &folder, "user", &user, "programs", &programs, "fsync", &fsync,
+                    "connections", &connections, "password", &password, "nkey", &nkey, "tls", &tls,
+                    "servers", &list) ||
+        version != 1 || strcmp(folder, cluster->folder) || /* a copy elsewhere is no cluster */
+        !json_is_array(list) || json_array_size(list) > 2 * SERVERS_MOST)
         return false;
     snprintf(cluster->user, sizeof cluster->user, "%s", user);
     snprintf(cluster->programs, sizeof cluster->programs, "%s", programs);
@@ -182,5 +183,5 @@ enum cleave_status cleave__cluster_folder_read(struct cleave_cluster *cluster,
     json_decref(root);
     return right ? CLEAVE_OK
                  : cleave_error_set(error, CLEAVE_CORRUPT,
-                                    "%.300s: it is not one that cleave has written", path);
+                                    "%.300s: it is not one that cleave has written there", path);
 }

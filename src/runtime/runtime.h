@@ -78,7 +78,7 @@ struct cleave_actor_stats {
     uint64_t received, sent, bytes_received, bytes_sent; /* messages; bytes of bodies */
     uint64_t timers;                                     /* that came */
     uint64_t parkings;                                   /* messages that met a full mailbox */
-    uint64_t lost; /* messages to it lost by faults on demand */
+    uint64_t lost; /* messages to it lost by faults on demand; nats: on the way */
     uint64_t late; /* answers that came after their timeout or a crash */
     uint64_t crashes;
     uint64_t busy_ns;                   /* sim: virtual; threads: if measured */

@@ -71,7 +71,10 @@ static bool check_ends(struct cleave_runtime *runtime, const struct cleave__acto
         if (receiver->sort != CLEAVE__ACTOR_HERE)
             continue;
         uint64_t arrived = in ? in->received : 0;
-        if (arrived == out->sent)
+        uint64_t lost = runtime->transport->lost
+                            ? runtime->transport->lost(runtime->state, receiver, sender->number)
+                            : 0;
+        if (lost == UINT64_MAX || arrived + lost == out->sent)
             continue;
         cleave__runtime_fail(runtime, CLEAVE_CORRUPT,
                              "nothing is left to do, but from %s to %s %llu messages were sent and "
@@ -98,8 +101,7 @@ void cleave__runtime_settle(struct cleave_runtime *runtime)
                                  actor->name, next_of(runtime, actor)->name);
             return;
         }
-        if (!(runtime->transport->lossy && runtime->transport->lossy(runtime->state)) &&
-            !check_ends(runtime, actor))
+        if (!check_ends(runtime, actor))
             return;
         open += actor->requests.count;
         for (uint32_t s = 0; !request && actor->requests.count && s <= actor->requests.mask; s++) {

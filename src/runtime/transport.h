@@ -58,8 +58,8 @@ struct cleave_transport_ops {
     bool (*save)(struct cleave_context *context, bool anew, const void *bytes, size_t length);
     /* Optional: nothing comes in any more; before actors are dropped. */
     void (*hush)(void *state);
-    /* Optional: messages were lost that the runtime cannot know of. */
-    bool (*lossy)(void *state);
+    /* Optional: how many messages of a channel are known to be lost; UINT64_MAX: nobody knows. */
+    uint64_t (*lost)(void *state, const struct cleave__actor *receiver, uint32_t sender);
     /* Optional. */
     uint64_t (*digest)(void *state);
     bool virtual_time; /* clock readings are free */

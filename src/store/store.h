@@ -3,8 +3,8 @@
  * `sqlite` is a file in this process, `postgres` a server reached by libpq. A *session* is one
  * connection; any number may be open to one store, each used by one thread at a time. Work goes in
  * *batches*: statements that belong to one transaction, and how it goes on after them. Sending
- * does not wait, so that several stores work side by side; each batch sent is then received, in
- * order.
+ * does not wait, so that several stores work side by side; a batch is received before the next is
+ * sent on its session.
  *
  * Distributed transactions: a batch that ends with CLEAVE_BATCH_PREPARE makes the work so far
  * durable under a name, and it is neither visible nor lost until it is committed or rolled back by
@@ -93,12 +93,13 @@ struct cleave_store_ops {
                                    struct cleave_arena *arena, const char *const **names,
                                    uint32_t *count, struct cleave_error *error);
 
-    /* What tables there are, in `arena`, sorted by name; the store's own are left out. */
+    /* What tables there are, in `arena`, sorted by name; cleave's own (cleave_...) are left out. */
     enum cleave_status (*tables)(struct cleave_store_session *session, struct cleave_arena *arena,
                                  const struct cleave_store_table **tables, uint32_t *count,
                                  struct cleave_error *error);
     /* Rows into a table, within the open transaction (begun if there is none). `columns` [count] or
-     * NULL: all, in order. */
+     * NULL: all, in order. A row that a constraint refuses fails fill_row, fill_end, or the batch
+     * after them. */
     enum cleave_status (*fill_begin)(struct cleave_store_session *session, const char *table,
                                      const char *const *columns, uint32_t count,
                                      struct cleave_error *error);
@@ -106,7 +107,8 @@ struct cleave_store_ops {
                                    uint32_t count, struct cleave_error *error);
     enum cleave_status (*fill_end)(struct cleave_store_session *session,
                                    struct cleave_error *error);
-    /* Every row of a query, in bounded memory; a status of `each` other than CLEAVE_OK stops. */
+    /* Every row of a query, in bounded memory; a status of `each` other than CLEAVE_OK stops, and
+     * may end the open transaction without a trace. */
     enum cleave_status (*scan)(struct cleave_store_session *session, const char *query,
                                enum cleave_status (*each)(void *context, uint32_t columns,
                                                           const char *const *values,

@@ -24,6 +24,13 @@ expect_line 'not an empty folder' err
 expect 1 cluster down --dir filled
 expect_line 'no cluster was started here' err
 [ -f filled/mine ] || fail "a folder that is not a cluster's is touched"
+cp c/cluster.json filled
+expect 1 cluster down --dir filled
+expect_line 'it is not one that cleave has written there' err
+echo '{"version": 1, "servers": [{}]' >filled/cluster.json
+expect 1 cluster down --dir filled
+expect_one_line
+[ -f filled/mine ] || fail "a folder with a copy of cluster.json is removed"
 expect 2 cluster up --nats 2 --dir c2
 expect 2 cluster up --postgres 1 --user nobody-of-that-name --dir c2
 [ ! -e c2 ] || fail "a cluster that was refused leaves a folder"

@@ -47,7 +47,7 @@ ready() {
 
 serve shard0 --role shard --seat 0 --placements community --log shard0.log
 serve shard1 --role shard --seat 1 --placements community
-serve coordinator0 --role coordinator --seat 0 --placements community --metrics 0
+serve coordinator0 --role coordinator --seat 0 --placements community --metrics 0 --log coordinator0.log
 serve coordinator1 --role coordinator --seat 1 --placements community
 for name in shard0 shard1 coordinator0 coordinator1; do ready $name; done
 [ "$(cat err.* | grep -c 'placed now')" = 1 ] || fail "one places, the others agree: $(cat err.*)"
@@ -93,7 +93,7 @@ for name in shard1 coordinator0 shard0 coordinator1 shard1 shard0 coordinator0 s
     sleep 0.2
     case $name in
     shard*) serve $name --role shard --seat "${name#shard}" ;;
-    *) serve $name --role coordinator --seat "${name#coordinator}" ;;
+    *) serve $name --role coordinator --seat "${name#coordinator}" --log $name.log ;;
     esac
     ready $name
 done
@@ -128,8 +128,50 @@ expect_line 'shard 1: another process that began later is this actor now; this o
 kill -TERM "$(cat pid.again)"
 wait "$(cat pid.again)" || fail "SIGTERM: $? $(cat err.again)"
 expect_line 'event=ended status=ok' again.log
+# Nobody is that shard now: coordinators tell, and whoever needs it gives up.
+for i in 1 2 3 4; do
+    expect 1 graph query --name w $graph --from 12 --hops 3 --patience 2
+    expect_line '1 of 1 queries have no answer after 2 s' err
+    grep -q 'level=warn event="shard does not answer" shard=0' coordinator0.log && break
+done
+expect_line 'level=warn event="shard does not answer" shard=0' coordinator0.log
+serve shard0 --role shard --seat 0
+ready shard0
+expect 0 graph query --name w $graph --from 12 --hops 3 --check
+for _ in $(seq 100); do
+    grep -q 'level=info event="shard is back" shard=0' coordinator0.log && break
+    sleep 0.05
+done
+expect_line 'level=info event="shard is back" shard=0' coordinator0.log
 for name in coordinator0 coordinator1; do kill -9 "$(cat pid.$name)"; done
 expect 1 graph query --name w $graph --from 12 --patience 1
 expect_line '1 of 1 queries have no answer after 1 s' err
 echo "load: $count queries"
+# A server that cannot do it, or will not: one clear line.
+second_server() { # lines of its configuration
+    port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+    printf 'listen: "127.0.0.1:%s"\n%s\n' "$port" "$1" >second.conf
+    setpriv --pdeathsig KILL "$server" -c second.conf >/dev/null 2>&1 &
+    pids+=($!)
+    for _ in $(seq 100); do
+        (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null && break
+        sleep 0.05
+    done
+}
+second_server ''
+expect 1 graph serve --nats "nats://127.0.0.1:$port" --name w $graph --shards 2 --role shard --seat 0
+expect_one_line
+expect_line JetStream err
+second_server "authorization { user: me, password: hunter2 }
+jetstream { store_dir: \"$scratch/js2\" }"
+expect 1 graph query --nats "nats://127.0.0.1:$port" --name w $graph --from 1
+expect_one_line
+expect_line 'refuses the credentials' err
+printf 'user me\npassword hunter3\n' >creds
+expect 1 graph query --nats "nats://127.0.0.1:$port" --nats-creds creds --name w $graph --from 1
+expect_one_line
+! grep -q hunter err || fail "a password is told: $(cat err)"
+printf 'user me\npassword hunter2\n' >creds
+expect 1 graph query --nats "nats://127.0.0.1:$port" --nats-creds creds --name w $graph --from 1
+expect_line "nobody serves a graph under the name 'w' there" err
 done_testing

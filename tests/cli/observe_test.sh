@@ -87,6 +87,9 @@ for options in '' '--balance adaptive' '--routing text' '--routing broadcast' '-
     expect 0 stream run --generate 20000,1000 $options --metrics 0 -q
 done
 
+expect 0 tables replay --benchmark tpcc --warehouses 1 --items 50 --customers-per-district 10 --transactions 60 --held-out 20 --metrics 0 --log replay.log -q
+expect_line 'event=ended status=ok' replay.log
+
 # Where the log cannot be written, the run goes on.
 if [ -w /dev/full ]; then
     expect 0 $graph --log /dev/full -q

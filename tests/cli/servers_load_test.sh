@@ -103,6 +103,20 @@ wrong 'other objects depend on' "${load[@]}" "${shards[@]}" --replace
 sql "${urls[2]}" -c 'DROP VIEW hangs'
 expect 0 "${load[@]}" "${shards[@]}" --replace
 
+# Cut off between two commits: what shard 0 has decided is committed, what it has not is undone.
+printf '%s;\n' BEGIN 'CREATE TABLE decided (x int)' "PREPARE TRANSACTION 'cleave-load-01'" | sql "${urls[1]}"
+printf '%s;\n' BEGIN 'CREATE TABLE undecided (x int)' "PREPARE TRANSACTION 'cleave-load-02'" | sql "${urls[2]}"
+printf '%s;\n' BEGIN 'CREATE TABLE another (x int)' "PREPARE TRANSACTION 'another-load-01'" | sql "${urls[2]}"
+sql "${urls[0]}" -c 'CREATE TABLE cleave_loads (name varchar(100) PRIMARY KEY)' -c "INSERT INTO cleave_loads VALUES ('cleave-load-01')"
+expect 1 "${load[@]}" "${shards[@]}"
+expect_line 'is there already' err
+[ "$(sql "${urls[1]}" -c "SELECT count(*) FROM pg_class WHERE relname = 'decided'")" = 1 ] || fail "a decided part is not committed"
+[ "$(sql "${urls[2]}" -c "SELECT count(*) FROM pg_class WHERE relname = 'undecided'")" = 0 ] || fail "an undecided part is committed"
+[ "$(sql "${urls[2]}" -c 'SELECT gid FROM pg_prepared_xacts')" = another-load-01 ] || fail "not only our own parts are settled"
+sql "${urls[2]}" -c "ROLLBACK PREPARED 'another-load-01'"
+sql "${urls[1]}" -c 'DROP TABLE decided'
+sql "${urls[0]}" -c 'DROP TABLE cleave_loads'
+
 # Killed at any moment; the next load settles it.
 for round in 1 2 3 4 5 6; do
     "$cleave" "${load[@]}" "${shards[@]}" --replace >out 2>err &

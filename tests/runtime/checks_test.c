@@ -67,6 +67,8 @@ static void planted_bugs_are_seen(void **state)
     EACH(t)
     {
         expect(stream(t, CLEAVE_PLANT_NOTHING), CLEAVE_OK, NULL);
+        if (t->ops == &cleave__nats)
+            continue;
         expect(stream(t, CLEAVE_PLANT_LOSE), CLEAVE_CORRUPT, "from source to sink, message ");
         expect(stream_at(t, CLEAVE_PLANT_LOSE, 100), CLEAVE_CORRUPT,
                "from source to sink 100 messages were sent and 99 taken up");
@@ -74,6 +76,34 @@ static void planted_bugs_are_seen(void **state)
         expect(stream(t, CLEAVE_PLANT_OVERFILL), CLEAVE_CORRUPT, "the mailbox of sink holds ");
         expect(stream(t, CLEAVE_PLANT_FLIP), CLEAVE_CORRUPT,
                t->checksums ? "fails its checksum" : "from source to sink, message ");
+    }
+}
+
+/* On nats a gap is counted, what comes twice dropped, a mailbox never over-full; only what is
+ * missing at the end, with no connection lost meanwhile, is wrong. */
+static void planted_bugs_are_borne(void **state)
+{
+    (void)state;
+    EACH(t)
+    {
+        if (t->ops != &cleave__nats)
+            continue;
+        const struct {
+            enum cleave_plant plant;
+            uint64_t received, lost;
+        } wanted[] = {{CLEAVE_PLANT_LOSE, 99, 1},
+                      {CLEAVE_PLANT_TWICE, 100, 0},
+                      {CLEAVE_PLANT_OVERFILL, 100, 0}};
+        for (int w = 0; w < 3; w++) {
+            struct cleave_runtime *runtime = stream(t, wanted[w].plant);
+            probe_run_well(runtime);
+            const struct cleave_actor_stats *stats = cleave__runtime_stats(runtime, 1);
+            assert_int_equal(stats->received, wanted[w].received);
+            assert_int_equal(stats->lost, wanted[w].lost);
+            cleave__runtime_free(runtime);
+        }
+        expect(stream_at(t, CLEAVE_PLANT_LOSE, 100), CLEAVE_CORRUPT,
+               "from source to sink 100 messages were sent and 99 taken up");
     }
 }
 
@@ -210,7 +240,9 @@ static void answers_are_counted(void **state)
                "3 requests were never answered: one of asker to server");
         expect(asking(t, answer_twice, 1), CLEAVE_CORRUPT,
                "server answers a request of asker that has its answer already");
-        expect(asking(t, answer_never_asked, 1), CLEAVE_CORRUPT, "that was never made");
+        expect(asking(t, answer_never_asked, 1), CLEAVE_CORRUPT,
+               t->ops == &cleave__nats ? "1 request was never answered" /* of an earlier life? */
+                                       : "that was never made");
         expect(asking(t, NULL, 51), CLEAVE_LIMIT, "asker has 50 requests without an answer");
     }
 }
@@ -303,11 +335,8 @@ static void ask_in_time(struct probe *probe, struct cleave_context *context, con
 static bool try_all(void *context)
 {
     struct attempt *attempt = context;
-    struct cleave_runtime_options options = {.transport = attempt->transport->ops,
-                                             .threads = attempt->transport->threads,
-                                             .checksums = attempt->transport->checksums,
-                                             .measure = true,
-                                             .mailbox_most = 2};
+    struct cleave_runtime_options options = {.measure = true, .mailbox_most = 2};
+    probe_options(attempt->transport, &options);
     struct cleave_runtime *runtime = NULL;
     struct cleave_error error;
     uint32_t a;
@@ -347,10 +376,10 @@ static void memory_runs_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(planted_bugs_are_seen), cmocka_unit_test(cycles_are_named),
-        cmocka_unit_test(cycles_under_a_timer),  cmocka_unit_test(cycles_beside_others),
-        cmocka_unit_test(answers_are_counted),   cmocka_unit_test(misuse_is_told),
-        cmocka_unit_test(memory_runs_out),
+        cmocka_unit_test(planted_bugs_are_seen), cmocka_unit_test(planted_bugs_are_borne),
+        cmocka_unit_test(cycles_are_named),      cmocka_unit_test(cycles_under_a_timer),
+        cmocka_unit_test(cycles_beside_others),  cmocka_unit_test(answers_are_counted),
+        cmocka_unit_test(misuse_is_told),        cmocka_unit_test(memory_runs_out),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, probe_setup, probe_teardown);
 }

@@ -112,6 +112,55 @@ static void credentials(void **state)
     nats_server_stop(&other);
 }
 
+/* A certificate of its own for localhost, and its key: FOLDER/NAME.pem and .key. */
+static bool make_certificate(const char *folder, const char *name)
+{
+    char command[500];
+    snprintf(command, sizeof command,
+             "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 "
+             "-subj /CN=localhost -addext subjectAltName=DNS:localhost,IP:127.0.0.1 "
+             "-keyout %s/%s.key -out %s/%s.pem >/dev/null 2>&1",
+             folder, name, folder, name);
+    return system(command) == 0;
+}
+
+static void tls(void **state)
+{
+    (void)state;
+    struct nats_server other = {.folder = "/tmp/cleave-nats-XXXXXX"};
+    char path[100], text[300], url[100];
+    const char *urls = url;
+    assert_non_null(mkdtemp(other.folder));
+    if (!make_certificate(other.folder, "own") || !make_certificate(other.folder, "strange")) {
+        printf("SKIPPED TLS: no openssl program is installed\n");
+        nats_server_stop(&other);
+        return;
+    }
+    snprintf(other.extra, sizeof other.extra,
+             "tls { cert_file: \"%s/own.pem\", key_file: \"%s/own.key\" }", other.folder,
+             other.folder);
+    assert_true(nats_server_start(&other));
+    struct cleave_nats_options world = nats_server_world(&other);
+    refused(world, CLEAVE_IO, "TLS"); /* nothing said of it */
+    snprintf(url, sizeof url, "tls://localhost:%d", other.port);
+    world.urls = &urls;
+    refused(world, CLEAVE_IO, "TLS"); /* nobody vouches for the certificate */
+    snprintf(path, sizeof path, "%s/keys", other.folder);
+    world.credentials = path;
+    snprintf(text, sizeof text, "ca %s/strange.pem\n", other.folder);
+    write_file(path, text);
+    refused(world, CLEAVE_IO, "TLS");
+    snprintf(text, sizeof text, "ca %s/own.pem\n", other.folder);
+    write_file(path, text);
+    admitted(world);
+    world.credentials = NULL;
+    world.urls = nats_server_world(&server).urls; /* one without TLS */
+    snprintf(url, sizeof url, "tls://127.0.0.1:%d", server.port);
+    world.urls = &urls;
+    refused(world, CLEAVE_IO, "TLS");
+    nats_server_stop(&other);
+}
+
 /* ---- a server killed under one process ---- */
 
 enum { TOKENS = 40, HOPS = 400 };
@@ -415,10 +464,9 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wrong_addresses), cmocka_unit_test(credentials),
-        cmocka_unit_test(server_killed),   cmocka_unit_test(logs),
-        cmocka_unit_test(saved),           cmocka_unit_test(no_jetstream),
-        cmocka_unit_test(buckets),
+        cmocka_unit_test(wrong_addresses), cmocka_unit_test(credentials), cmocka_unit_test(tls),
+        cmocka_unit_test(server_killed),   cmocka_unit_test(logs),        cmocka_unit_test(saved),
+        cmocka_unit_test(no_jetstream),    cmocka_unit_test(buckets),
     };
     if (!nats_server_installed())
         return 0;

@@ -132,10 +132,11 @@ static bool serve_once(void *context)
 static void without_memory(void **state)
 {
     (void)state;
-    for (uint64_t seed = 11; seed <= 12; seed++) {
+    for (uint64_t seed = 10; seed <= 17; seed++) {
         struct scenario scenario;
-        scenario_draw(&scenario, seed, &(struct scenario_options){60, seed % 2, false, NULL});
-        assert_true(failalloc_run("serve", serve_once, &scenario, 3));
+        scenario_draw(&scenario, seed,
+                      &(struct scenario_options){60, seed % 2, false, &cleave__matcher_index});
+        assert_true(failalloc_run("serve", serve_once, &scenario, 1));
         scenario_free(&scenario);
     }
 }

@@ -52,7 +52,7 @@ static int connect_to(int port)
     return s;
 }
 
-static int free_port(void)
+int nats_server_free_port(void)
 {
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t size = sizeof at;
@@ -77,6 +77,22 @@ static bool write_configuration(const struct nats_server *server, const char *pa
     return fclose(file) == 0;
 }
 
+static void remove_folder(const char *path)
+{
+    DIR *folder = opendir(path);
+    for (struct dirent *entry; folder && (entry = readdir(folder));) {
+        char inner[600];
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        snprintf(inner, sizeof inner, "%.300s/%.255s", path, entry->d_name);
+        if (unlink(inner) != 0)
+            remove_folder(inner);
+    }
+    if (folder)
+        closedir(folder);
+    rmdir(path);
+}
+
 /* ---- the nanny: a process that starts and kills the server, and ends it with the test's ---- */
 
 static pid_t start_server(const char *path)
@@ -86,6 +102,9 @@ static pid_t start_server(const char *path)
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != parent)
             _exit(1);
+        signal(SIGTERM, SIG_DFL);
+        signal(SIGINT, SIG_DFL);
+        signal(SIGHUP, SIG_DFL);
         int null = open("/dev/null", O_RDWR);
         dup2(null, 0);
         dup2(null, 1);
@@ -104,10 +123,13 @@ static void end_server(pid_t pid)
     }
 }
 
-static void watch(int line, const char *path)
+static void watch(int line, const char *folder, const char *path)
 {
     pid_t pid = 0;
     char command;
+    signal(SIGTERM, SIG_IGN); /* what ends the test's process group is none of its business */
+    signal(SIGINT, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
     while (read(line, &command, 1) == 1) {
         if (command == 's')
             pid = start_server(path);
@@ -117,6 +139,7 @@ static void watch(int line, const char *path)
             break;
     }
     end_server(pid); /* the test's process is gone, or done */
+    remove_folder(folder);
     _exit(0);
 }
 
@@ -130,8 +153,11 @@ static bool start_nanny(struct nats_server *server)
         return false;
     server->nanny = fork();
     if (server->nanny == 0) {
-        close(ends[0]);
-        watch(ends[1], path);
+        /* Not the lines of others, which would not end while this one lives. */
+        if (ends[1] > 3)
+            close_range(3, (unsigned)ends[1] - 1, 0);
+        close_range((unsigned)ends[1] + 1, ~0u, 0);
+        watch(ends[1], server->folder, path);
     }
     close(ends[1]);
     server->line = ends[0];
@@ -152,7 +178,7 @@ bool nats_server_start(struct nats_server *server)
             return false;
     }
     if (!server->port)
-        server->port = free_port();
+        server->port = nats_server_free_port();
     snprintf(server->url, sizeof server->url, "nats://127.0.0.1:%d", server->port);
     snprintf(path, sizeof path, "%s/conf", server->folder);
     if (!write_configuration(server, path))
@@ -190,31 +216,14 @@ void nats_server_kill(struct nats_server *server)
     server->runs = false;
 }
 
-static void remove_folder(const char *path)
-{
-    DIR *folder = opendir(path);
-    for (struct dirent *entry; folder && (entry = readdir(folder));) {
-        char inner[600];
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-            continue;
-        snprintf(inner, sizeof inner, "%.300s/%.255s", path, entry->d_name);
-        if (unlink(inner) != 0)
-            remove_folder(inner);
-    }
-    if (folder)
-        closedir(folder);
-    rmdir(path);
-}
-
 void nats_server_stop(struct nats_server *server)
 {
     nats_server_kill(server);
     if (server->nanny) {
         close(server->line);
         waitpid(server->nanny, NULL, 0);
-    }
-    server->nanny = 0;
-    if (server->folder[0])
+    } else if (server->folder[0])
         remove_folder(server->folder);
+    server->nanny = 0;
     server->folder[0] = 0;
 }

@@ -25,6 +25,8 @@ bool nats_server_start(struct nats_server *server);
 /* Options of a world of its own behind it, in which all messages go through it. Until the next
  * call. */
 struct cleave_nats_options nats_server_world(struct nats_server *server);
+/* A port of loopback that is free now. */
+int nats_server_free_port(void);
 /* As kill -9 does. */
 void nats_server_kill(struct nats_server *server);
 /* And its folder is removed. */

@@ -130,8 +130,12 @@ static void begin(struct cleave__coordinator *c, struct cleave_context *context,
     query.source = cleave__get32(&reader);
     if (world->open)
         wait_ns = cleave__get64(&reader);
-    if (world->open && !cleave__question_read(&reader, world->graph, &query, &executor))
+    if (world->open && !cleave__question_read(&reader, world->graph, &query, &executor)) {
+        CLEAVE_LOG(world->serving->log, CLEAVE_LOG_WARN, "question refused",
+                   CLEAVE_FIELD_UNSIGNED("client", message->sender),
+                   CLEAVE_FIELD_UNSIGNED("bytes", message->length));
         return; /* of somebody who speaks otherwise */
+    }
     uint32_t slot = search_slot(c);
     if (slot == UINT32_MAX) {
         no_memory(context);
@@ -343,7 +347,7 @@ static void take_back(struct cleave__coordinator *c, struct cleave_context *cont
     uint32_t shard = sender - cleave__shard_actor(0);
     if (shard >= c->seat->world->serving->shards)
         return;
-    c->far[shard].silent = 0;
+    cleave__far_heard(c, shard);
     if (!cleave__far_go_on(c, context, shard))
         no_memory(context);
 }

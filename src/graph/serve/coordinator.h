@@ -104,6 +104,7 @@ bool cleave__far_answered(struct cleave__coordinator *c, struct cleave_context *
                           const struct cleave__ask *ask, bool in_time);
 bool cleave__far_go_on(struct cleave__coordinator *c, struct cleave_context *context,
                        uint32_t shard);
+void cleave__far_heard(struct cleave__coordinator *c, uint32_t shard);
 uint64_t cleave__far_pause_ns(const struct cleave__coordinator *c, uint32_t shard);
 void cleave__coordinator_answer(struct cleave__coordinator *c, struct cleave_context *context,
                                 struct cleave__search *search);

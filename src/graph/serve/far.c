@@ -84,6 +84,29 @@ bool cleave__far_go_on(struct cleave__coordinator *c, struct cleave_context *con
     return good;
 }
 
+/* Told of a shard that is silent for longer than a hiccup, and of its return. */
+enum { SILENT_TOLD = 4 };
+
+void cleave__far_heard(struct cleave__coordinator *c, uint32_t shard)
+{
+    struct cleave__far_shard *f = &c->far[shard];
+    if (f->silent >= SILENT_TOLD)
+        CLEAVE_LOG(c->seat->world->serving->log, CLEAVE_LOG_INFO, "shard is back",
+                   CLEAVE_FIELD_UNSIGNED("shard", shard));
+    f->silent = 0;
+}
+
+static void not_heard(struct cleave__coordinator *c, uint32_t shard)
+{
+    struct cleave__far_shard *f = &c->far[shard];
+    f->silent++;
+    if (f->silent == SILENT_TOLD)
+        CLEAVE_LOG(c->seat->world->serving->log, CLEAVE_LOG_WARN, "shard does not answer",
+                   CLEAVE_FIELD_UNSIGNED("shard", shard),
+                   CLEAVE_FIELD_UNSIGNED("requests", f->silent),
+                   CLEAVE_FIELD_UNSIGNED("waiting", f->waiting.count));
+}
+
 bool cleave__far_answered(struct cleave__coordinator *c, struct cleave_context *context,
                           const struct cleave__ask *ask, bool in_time)
 {
@@ -91,7 +114,10 @@ bool cleave__far_answered(struct cleave__coordinator *c, struct cleave_context *
     struct cleave__search *s = c->searches.data[ask->search];
     uint64_t now_ns = cleave__context_now_ns(context);
     f->under_way--;
-    f->silent = in_time ? 0 : f->silent + 1;
+    if (in_time)
+        cleave__far_heard(c, ask->shard);
+    else
+        not_heard(c, ask->shard);
     if (s->lost || (!in_time && now_ns > s->until_ns)) {
         lose(s);
         if (!in_time)

@@ -19,6 +19,7 @@
 #define CLEAVE_GRAPH_SERVE_SERVE_H
 
 #include "base/histogram.h"
+#include "base/log.h"
 #include "base/metrics.h"
 #include "cleave/progress.h"
 #include "graph/cache/cache.h"
@@ -91,6 +92,7 @@ struct cleave__serving {
     bool unchecked;       /* answers are not held against the unsharded graph */
     void (*told)(void *context, const struct cleave__graph_answer *answer); /* NULL: nobody asks */
     void *told_to;
+    struct cleave_log *log;         /* what happens with other processes; NULL: nowhere */
     struct cleave_metrics *metrics; /* counts there while it runs; NULL: nowhere */
     const struct cleave_progress *progress;
 };

@@ -32,7 +32,8 @@ static natsStatus set_number(natsMsg *message, const char *header, uint64_t numb
     return natsMsgHeader_Set(message, header, text);
 }
 
-static void send_ask(const struct cleave__ask *ask)
+/* A message of its own, so that the ask may be answered and freed as soon as it has left. */
+static natsMsg *make_message(const struct cleave__ask *ask)
 {
     struct cleave__nats *nats = ask->nats;
     char reply[CLEAVE__SUBJECT_BYTES];
@@ -48,21 +49,29 @@ static void send_ask(const struct cleave__ask *ask)
     if (!s && ask->rolls_up)
         s = natsMsgHeader_Set(message, "Nats-Rollup", "sub");
     if (!s)
-        s = natsConnection_PublishMsg(nats->dial.connection, message);
+        return message;
     natsMsg_Destroy(message);
+    cleave__runtime_no_memory(nats->crew.runtime);
+    return NULL;
+}
+
+static void send_message(struct cleave__nats *nats, natsMsg *message)
+{
+    natsStatus s = message ? natsConnection_PublishMsg(nats->dial.connection, message) : NATS_OK;
     if (s == NATS_NO_MEMORY)
         cleave__runtime_no_memory(nats->crew.runtime);
     else if (s == NATS_MAX_PAYLOAD)
         cleave__nats_fail(nats, CLEAVE_LIMIT,
-                          "a message of %zu bytes to %s is too large for the "
-                          "NATS server",
-                          ask->size, ask->subject);
+                          "a message of %d bytes to %s is too large for the NATS server",
+                          natsMsg_GetDataLength(message), natsMsg_GetSubject(message));
     /* Whatever else it is, it is sent again. */
+    natsMsg_Destroy(message);
 }
 
 void cleave__ask_begin(struct cleave__ask *ask)
 {
     struct cleave__nats *nats = ask->nats;
+    natsMsg *message = NULL;
     atomic_fetch_add(&nats->crew.active, 1);
     pthread_mutex_lock(&nats->asks_lock);
     ask->token = ++nats->asks_made;
@@ -71,10 +80,12 @@ void cleave__ask_begin(struct cleave__ask *ask)
     uint64_t *slot = cleave__map_put(&nats->asks, ask->token);
     if (slot) {
         *slot = (uintptr_t)ask;
-        send_ask(ask); /* under the lock: in this order, and it is not yet answered and freed */
+        message = make_message(ask);
     }
     pthread_mutex_unlock(&nats->asks_lock);
-    if (!slot) {
+    if (slot) {
+        send_message(nats, message);
+    } else {
         cleave__runtime_no_memory(nats->crew.runtime);
         cleave__ask_free(ask);
     }
@@ -91,7 +102,7 @@ void cleave__asks_repeat(struct cleave__nats *nats)
             continue;
         ask->delay_ns = ask->delay_ns * 2 < MOST_DELAY_NS ? ask->delay_ns * 2 : MOST_DELAY_NS;
         ask->at_ns = now_ns + ask->delay_ns;
-        send_ask(ask);
+        send_message(nats, make_message(ask));
     }
     pthread_mutex_unlock(&nats->asks_lock);
 }
@@ -210,6 +221,17 @@ enum cleave_status cleave__ask_refused(struct cleave_error *error, natsStatus st
     }
 }
 
+/* For how long it is worth while to try again. */
+static uint64_t may_pass_ns(natsStatus status, jsErrCode code)
+{
+    const uint64_t second = 1000000000;
+    if (code == JSClusterNotAvailErr || (!code && status == NATS_TIMEOUT))
+        return 15 * second;
+    if (code == JSClusterNoPeersErr || (!code && status == NATS_NO_RESPONDERS))
+        return 2 * second;
+    return 0;
+}
+
 enum cleave_status cleave__ask_stream(struct cleave__nats *nats, jsCtx *js,
                                       const struct cleave__stream_wish *wish,
                                       struct cleave_error *error)
@@ -226,7 +248,12 @@ enum cleave_status cleave__ask_stream(struct cleave__nats *nats, jsCtx *js,
     stream.Replicas = nats->options->replicas ? nats->options->replicas : 1;
     stream.Duplicates = (int64_t)wish->window_ns;
     stream.AllowRollup = wish->rolls_up;
-    natsStatus status = js_AddStream(NULL, js, &stream, NULL, &code);
+    /* A cluster that has just begun has no leader yet, or not all its servers. */
+    uint64_t began_ns = cleave__crew_now_ns(&nats->crew);
+    natsStatus status;
+    while ((status = js_AddStream(NULL, js, &stream, NULL, &code)) &&
+           cleave__crew_now_ns(&nats->crew) - began_ns < may_pass_ns(status, code))
+        nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
     if (status && code == JSStreamNameExistErr) {
         /* There already, with other replicas or another window: as somebody wanted it. */
         status = js_GetStreamInfo(NULL, js, wish->name, NULL, &code);

@@ -110,7 +110,8 @@ static enum cleave_status use_keys(struct cleave__dial *dial, struct cleave_erro
 
 /* ---- connecting ---- */
 
-enum { START_PATIENCE_NS = 2000000000, TRY_MS = 100 };
+enum { TRY_MS = 100 };
+static const uint64_t start_patience_ns = UINT64_C(5000000000);
 
 static natsStatus set_options(struct cleave__dial *dial, const struct cleave__dial_calls *calls)
 {
@@ -128,6 +129,10 @@ static natsStatus set_options(struct cleave__dial *dial, const struct cleave__di
     s = s ? s : natsOptions_SetPingInterval(o, 5000);
     s = s ? s : natsOptions_SetMaxPingsOut(o, 2);
     s = s ? s : natsOptions_SetMaxPendingMsgs(o, 1 << 20);
+    for (uint32_t u = 0; u < options->url_count; u++) { /* the library takes it for a wish only */
+        if (strncmp(options->urls[u], "tls://", 6) == 0)
+            s = s ? s : natsOptions_SetSecure(o, true);
+    }
     if (!calls)
         return s;
     s = s ? s : natsOptions_SetDisconnectedCB(o, calls->disconnected, calls->context);
@@ -224,7 +229,7 @@ static enum cleave_status connect_to(struct cleave__dial *dial,
     enum cleave_status done = use_keys(dial, error);
     if (done)
         return done;
-    uint64_t patience_ns = options->patience_ns ? options->patience_ns : START_PATIENCE_NS;
+    uint64_t patience_ns = options->patience_ns ? options->patience_ns : start_patience_ns;
     uint64_t began_ns = now_ns();
     for (;;) {
         status = natsConnection_Connect(&dial->connection, dial->connecting);

@@ -76,7 +76,7 @@ bool cleave__link_hear(struct cleave__link *link, const struct cleave__envelope 
             link->credited = link->charged; /* what its earlier life had is gone with it */
         link->life = envelope->life;
         link->epoch++;
-        link->last = link->seen = link->told = 0;
+        link->last = link->lost = link->seen = link->told = 0;
         link->held = 0;
         link->heard = envelope->life == own_life; /* one's own messages are heard from the first */
         link->starved = false;
@@ -96,8 +96,9 @@ bool cleave__link_take(struct cleave__link *link, uint64_t sequence, uint64_t *l
 {
     if (sequence <= link->last)
         return false;
-    if (link->heard)
-        *lost += sequence - link->last - 1;
+    uint64_t missing = link->heard ? sequence - link->last - 1 : 0;
+    *lost += missing;
+    link->lost += missing;
     link->heard = true;
     link->last = sequence;
     return true;
@@ -107,8 +108,9 @@ void cleave__link_skip(struct cleave__link *link, uint64_t sequence, uint64_t *l
 {
     if (sequence <= link->last)
         return;
-    if (link->heard)
-        *lost += sequence - link->last;
+    uint64_t missing = link->heard ? sequence - link->last : 0;
+    *lost += missing;
+    link->lost += missing;
     link->heard = true;
     link->last = sequence;
 }

@@ -29,6 +29,7 @@ struct cleave__link {
     uint64_t gone, gone_charged; /* last number, and what was charged, of what has left for sure */
     /* in */
     uint64_t last;  /* number heard */
+    uint64_t lost;  /* of the peer's present life */
     uint64_t given; /* to the mailbox, numbered anew */
     uint64_t seen, told;
     uint32_t held, staged; /* staged: before the mailbox */

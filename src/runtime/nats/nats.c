@@ -367,10 +367,17 @@ static bool check(void *state)
     return good && cleave__crew_check(state);
 }
 
-static bool lossy(void *state)
+static uint64_t lost(void *state, const struct cleave__actor *receiver, uint32_t sender)
 {
     struct cleave__nats *nats = state;
-    return atomic_load(&nats->disconnects);
+    struct cleave__box *box = receiver->mail;
+    if (atomic_load(&nats->disconnects))
+        return UINT64_MAX;
+    pthread_mutex_lock(&box->lock);
+    const struct cleave__link *link = cleave__links_find(&box->wire->links, sender);
+    uint64_t count = link ? link->lost : 0;
+    pthread_mutex_unlock(&box->lock);
+    return count;
 }
 
 const struct cleave_transport_ops cleave__nats = {.name = "nats",
@@ -388,4 +395,4 @@ const struct cleave_transport_ops cleave__nats = {.name = "nats",
                                                   .join = join,
                                                   .hush = hush,
                                                   .save = cleave__nats_save,
-                                                  .lossy = lossy};
+                                                  .lost = lost};

@@ -8,8 +8,12 @@
  * once, mailboxes bounded by credit. But a server or process that dies loses messages: what is lost
  * is counted (`lost`), and whoever asks must ask with a timeout and again. A process that is
  * started again is its actors restarted: they start with what they had saved and appended, which is
- * in a JetStream stream of each actor's own; what a turn sends leaves once what it saved is
- * acknowledged there. */
+ * in a JetStream stream (PREFIX-saved, a subject an actor); what a turn sends leaves once what it
+ * saved is acknowledged there. Of two processes that are the same actor the one that began first
+ * ends, with CLEAVE_CONFLICT.
+ *
+ * A sender that has filled the mailbox of a peer that is gone has no turn until that is back, as
+ * for any full mailbox: who must go on has fewer questions than that under way to each. */
 #ifndef CLEAVE_RUNTIME_NATS_OPTIONS_H
 #define CLEAVE_RUNTIME_NATS_OPTIONS_H
 

@@ -9,7 +9,7 @@
 
 #include "runtime/nats/dial.h"
 
-enum { WAIT_MS = 100, SILENT_MS = 10000, AGAIN_MS = 250, NAME_BYTES = 200 };
+enum { WAIT_MS = 100, SILENT_MS = 2000, AGAIN_MS = 250, NAME_BYTES = 200 };
 
 struct follower {
     const struct cleave__net_following *about;

@@ -203,6 +203,11 @@ static bool flush(struct cleave__feeder *f, struct cleave_context *context)
         cleave__stream_no_memory(context);
         return false;
     }
+    f->filling.body = world->durable ? malloc(f->body.count) : NULL;
+    if (world->durable && !f->filling.body) {
+        cleave__stream_no_memory(context);
+        return false;
+    }
     struct cleave__fed spare = f->fed.data[index];
     f->filling.used = true;
     f->filling.order = f->order++;
@@ -221,12 +226,6 @@ static bool flush(struct cleave__feeder *f, struct cleave_context *context)
         f->first_object_ns = f->first_object_ns ? f->first_object_ns : now_ns;
     }
     if (world->durable) {
-        fed->body = malloc(f->body.count);
-        if (!fed->body) {
-            f->filling = (struct cleave__fed){0}; /* it is in `fed` */
-            cleave__stream_no_memory(context);
-            return false;
-        }
         memcpy(fed->body, f->body.data, f->body.count);
         fed->length = f->body.count;
     }

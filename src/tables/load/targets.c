@@ -88,41 +88,41 @@ static enum cleave_status tell_apart(struct cleave__load *load, struct cleave_er
     return status;
 }
 
-/* Whether shard 0 has committed the load of that name. */
-static enum cleave_status is_decided(struct cleave__load *load, const char *name, bool *decided,
-                                     struct cleave_error *error)
+/* Whether a target has committed the load of that name as its shard 0. */
+static enum cleave_status has_decided(struct cleave__load *load, struct cleave__load_target *target,
+                                      const char *name, bool *decided, struct cleave_error *error)
 {
-    struct cleave__load_target *first = &load->targets[0];
     struct cleave_store_answer answer;
     char text[160];
-    *decided = false;
-    enum cleave_status status = one(
-        load, first,
-        first->sqlite ? "SELECT 1 FROM sqlite_schema WHERE name = 'cleave_loads'"
-                      : "SELECT 1 FROM pg_tables WHERE tablename = 'cleave_loads' AND schemaname = "
-                        "current_schema()",
-        &answer, error);
+    enum cleave_status status =
+        one(load, target,
+            target->sqlite
+                ? "SELECT 1 FROM sqlite_schema WHERE name = 'cleave_loads'"
+                : "SELECT 1 FROM pg_tables WHERE tablename = 'cleave_loads' AND schemaname = "
+                  "current_schema()",
+            &answer, error);
     if (status || !answer.rows)
         return status;
     snprintf(text, sizeof text, "SELECT 1 FROM cleave_loads WHERE name = '%s'", name);
-    status = one(load, first, text, &answer, error);
-    *decided = !status && answer.rows;
+    status = one(load, target, text, &answer, error);
+    *decided = *decided || (!status && answer.rows);
     return status;
 }
 
-/* Parts of an earlier load that was cut off. */
+/* Parts of an earlier load that was cut off; it may have had the shards in another order. */
 static enum cleave_status recover(struct cleave__load *load, struct cleave_error *error)
 {
     enum cleave_status status = CLEAVE_OK;
-    for (uint32_t i = 1; !status && i < load->target_count; i++) {
+    for (uint32_t i = 0; !status && i < load->target_count; i++) {
         struct cleave__load_target *target = &load->targets[i];
         const char *const *names = NULL;
         uint32_t count = 0;
-        bool decided;
         status =
             target->ops->prepared(target->session, prefix, &load->arena, &names, &count, error);
         for (uint32_t n = 0; !status && n < count; n++) {
-            status = is_decided(load, names[n], &decided, error);
+            bool decided = false;
+            for (uint32_t d = 0; !status && d < load->target_count; d++)
+                status = has_decided(load, &load->targets[d], names[n], &decided, error);
             if (!status)
                 status = target->ops->send_finish(target->session, names[n], decided, error);
             if (!status)

@@ -347,6 +347,7 @@ static enum cleave_status run(struct cleave__replay_client *client, struct cleav
             (client->world->stop && *client->world->stop))
             return status;
         client->outcome.retries++;
+        cleave__counter_add(client->world->watch->repeated, 1);
         /* The lost ones first: there is no use in work on others while they are gone. */
         for (uint32_t s = 0; s < client->shards; s++) {
             struct cleave__branch *branch = &client->branches[s];
@@ -409,6 +410,7 @@ static void receive(void *self, struct cleave_context *context,
         return;
     }
     client->outcome.ns = cleave__clock_ns() - began_ns;
+    cleave__timing_add(client->world->watch->running, client->outcome.ns);
     if (!cleave__histogram_add(&client->latency_ns, client->outcome.ns, 1))
         cleave__context_fail(context, CLEAVE_NO_MEMORY, "no memory for latencies");
     cleave__outcome_write(&client->outcome, writer);

@@ -96,6 +96,7 @@ static enum cleave_status admit(struct cleave__dispatcher *dispatcher,
     }
     if (status == CLEAVE_UNSUPPORTED) {
         result->refused++;
+        cleave__counter_add(dispatcher->arguments->world->watch->refused, 1);
         if (options->refused)
             options->refused(options->refused_context, result->read, error->message);
         return CLEAVE_OK;
@@ -104,6 +105,7 @@ static enum cleave_status admit(struct cleave__dispatcher *dispatcher,
         return status;
     if (slot->planned.access_count == 0) {
         result->empty++;
+        cleave__counter_add(dispatcher->arguments->world->watch->empty, 1);
         return CLEAVE_OK;
     }
     bool added;
@@ -113,6 +115,7 @@ static enum cleave_status admit(struct cleave__dispatcher *dispatcher,
     if (status)
         return status;
     slot->number = result->replayed++;
+    cleave__counter_add(dispatcher->arguments->world->watch->replayed, 1);
     result->statements += slot->planned.statement_count;
     slot->used = true;
     slot->done = slot->referenced = false;
@@ -183,6 +186,7 @@ static void fill(struct cleave__dispatcher *dispatcher, struct cleave_context *c
         if (!status) {
             status = admit(dispatcher, &transaction, &dispatcher->slots[index], &kept, &error);
             dispatcher->result.read++;
+            cleave__counter_add(dispatcher->arguments->world->watch->read, 1);
         }
         if (!status && kept && !enter(dispatcher, context, index))
             status = cleave_error_set(&error, CLEAVE_NO_MEMORY, "no memory for a transaction");

@@ -16,6 +16,7 @@ enum { CLIENTS = 8, CLIENTS_MOST = 256, WINDOW_A_CLIENT = 6, WINDOW_LEAST = 32, 
 /* Everything of one run, to be freed together. */
 struct run {
     struct cleave__replay_world world;
+    struct cleave__replay_watch watch;
     struct cleave__dispatch_arguments arguments;
     struct cleave__replay_seat *seats;
     struct cleave_runtime *runtime;
@@ -131,6 +132,7 @@ static enum cleave_status play(struct run *run, const struct cleave_replay_optio
     struct cleave_runtime_options runtime = {.transport = &cleave__threads,
                                              .seed = options->seed,
                                              .lean = true,
+                                             .metrics = options->metrics,
                                              .threads =
                                                  run->world.clients + 2 + (run->shift.mix != NULL)};
     enum cleave_status status = cleave__runtime_new(&runtime, &run->runtime, error);
@@ -190,6 +192,11 @@ enum cleave_status cleave__replay(const struct cleave_replay_options *options,
             .stop = options->progress ? options->progress->stop : NULL,
             .at = options->at,
             .at_context = options->test_context}};
+    run.world.watch = &run.watch;
+    if (options->metrics)
+        status = cleave__replay_watch_make(&run.watch, options->metrics, error);
+    if (status)
+        return status;
     run.arguments.options = options;
     run.arguments.world = &run.world;
     run.arguments.window = run.world.clients * WINDOW_A_CLIENT;

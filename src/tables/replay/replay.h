@@ -55,6 +55,7 @@ struct cleave_replay_options {
     uint64_t repartition_at;
     uint32_t pieces;                /* by key, a key map; 0: 64 */
     uint32_t batch_rows, move_rows; /* a copying transaction's, a switch's, about; 0: 2000, 4000 */
+    struct cleave_metrics *metrics; /* counts there while it runs; NULL: nowhere */
     const struct cleave_progress *progress;
     /* A refused transaction is told as it comes; may be NULL. From another thread. */
     void (*refused)(void *context, uint64_t number, const char *why);

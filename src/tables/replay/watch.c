@@ -1,0 +1,41 @@
+#include "tables/replay/watch.h"
+
+enum cleave_status cleave__replay_watch_make(struct cleave__replay_watch *watch,
+                                             struct cleave_metrics *metrics,
+                                             struct cleave_error *error)
+{
+    const struct {
+        const char *name, *help;
+        struct cleave_counter **counter;
+    } counter[] = {
+        {"cleave_tables_transactions_read_total", "Transactions of the trace", &watch->read},
+        {"cleave_tables_transactions_replayed_total", "Transactions given to clients",
+         &watch->replayed},
+        {"cleave_tables_transactions_refused_total", "Transactions that cannot be replayed",
+         &watch->refused},
+        {"cleave_tables_transactions_empty_total", "Transactions that touch no table",
+         &watch->empty},
+        {"cleave_tables_transactions_repeated_total",
+         "Transactions begun anew because a shard was lost", &watch->repeated},
+    };
+    static const char *const balances[] = {
+        "cleave_tables_transactions_read_total = cleave_tables_transactions_replayed_total + "
+        "cleave_tables_transactions_refused_total + cleave_tables_transactions_empty_total",
+        "cleave_tables_transactions_replayed_total = cleave_tables_transaction_seconds",
+    };
+    enum cleave_status status = CLEAVE_OK;
+    for (size_t i = 0; i < sizeof counter / sizeof *counter && !status; i++)
+        status = cleave__metrics_counter(
+            metrics, &(struct cleave_metric){.name = counter[i].name, .help = counter[i].help},
+            NULL, 0, counter[i].counter, error);
+    if (!status)
+        status = cleave__metrics_timing(
+            metrics,
+            &(struct cleave_metric){.name = "cleave_tables_transaction_seconds",
+                                    .help = "A transaction at its client, to its last commit",
+                                    .scale = 1e-9},
+            NULL, 0, &watch->running, error);
+    for (size_t i = 0; i < sizeof balances / sizeof *balances && !status; i++)
+        status = cleave__metrics_balance(metrics, balances[i], error);
+    return status;
+}
