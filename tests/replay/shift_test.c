@@ -19,7 +19,7 @@
 #include "world.h"
 
 #define DDL                                                                                        \
-    "CREATE TABLE a (x int, y int, z int, id int NOT NULL PRIMARY KEY);"                           \
+    "CREATE TABLE a (x int, y int, z int, id int NOT NULL, PRIMARY KEY (id, x, y));"               \
     "CREATE TABLE b (x int, y int, z int, id int NOT NULL PRIMARY KEY);"                           \
     "CREATE TABLE n (x int, y int);"                                                               \
     "CREATE TABLE r (x int, y int);"
