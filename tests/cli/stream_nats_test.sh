@@ -126,6 +126,11 @@ expect 1 stream publish --name w --queries enter.csv
 expect_one_line
 expect_line "query 'gate' wants enter" err
 
+# More copies than there are servers.
+expect 1 stream serve --name many --role balancer --evaluators 2 --replicas 3
+expect_one_line
+expect_line 'too few servers' err
+
 # An orderly end.
 kill -TERM "${started[@]}" 2>/dev/null
 for process in "$balancer" "$evaluator0" "$evaluator1" "$router0" "$router1"; do

@@ -217,6 +217,9 @@ enum cleave_status cleave__ask_refused(struct cleave_error *error, natsStatus st
     default:
         if (status == NATS_NO_RESPONDERS)
             return cleave__ask_refused(error, status, JSNotEnabledErr, what);
+        const char *detail = nats_GetLastError(NULL); /* buckets give no code */
+        if (detail && strstr(detail, "replicas > 1 not supported"))
+            return cleave__ask_refused(error, status, JSStreamReplicasNotSupportedErr, what);
         return cleave__dial_error(error, status, what);
     }
 }

@@ -56,8 +56,4 @@ struct cleave__stream_wish {
 enum cleave_status cleave__ask_stream(struct cleave__nats *nats, jsCtx *js,
                                       const struct cleave__stream_wish *wish,
                                       struct cleave_error *error);
-/* One clear line for what JetStream says no to. */
-enum cleave_status cleave__ask_refused(struct cleave_error *error, natsStatus status,
-                                       jsErrCode code, const char *what);
-
 #endif

@@ -36,6 +36,9 @@ void cleave__dial_close(struct cleave__dial *dial);
 /* Fills `error` for what the library says about `what`. */
 enum cleave_status cleave__dial_error(struct cleave_error *error, natsStatus status,
                                       const char *what);
+/* One clear line for what JetStream says no to. */
+enum cleave_status cleave__ask_refused(struct cleave_error *error, natsStatus status,
+                                       jsErrCode code, const char *what);
 /* A URL without its password, at most `size` bytes. */
 void cleave__dial_url(const char *url, char *out, size_t size);
 /* The challenge of the server is signed with an NKey, of which this is the seed. */

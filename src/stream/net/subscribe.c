@@ -51,8 +51,7 @@ static enum cleave_status look(struct follower *f, struct cleave_error *error)
                                 "balancer first",
                                 f->about->nats->prefix, f->stream);
     if (s != NATS_OK)
-        return cleave_error_set(error, CLEAVE_IO, "stream %s: %s", f->stream,
-                                natsStatus_GetText(s));
+        return cleave__ask_refused(error, s, code, f->stream);
     f->last = info->State.LastSeq;
     f->next = f->about->from ? f->about->from : f->last + 1;
     if (f->next < info->State.FirstSeq)
