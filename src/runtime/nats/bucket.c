@@ -68,8 +68,13 @@ enum cleave_status cleave__bucket_open(const struct cleave_nats_options *options
         config.Bucket = bucket->name;
         config.StorageType = js_FileStorage;
         config.Replicas = options->replicas ? (int)options->replicas : 1;
-        if (!said && (said = js_KeyValue(&bucket->store, bucket->js, bucket->name)) && make)
-            said = js_CreateKeyValue(&bucket->store, bucket->js, &config);
+        while (!said && (said = js_KeyValue(&bucket->store, bucket->js, bucket->name))) {
+            if (said == NATS_NOT_FOUND && make)
+                said = js_CreateKeyValue(&bucket->store, bucket->js, &config);
+            if (!said || !wait_for(bucket, said, began_ns))
+                break;
+            said = NATS_OK;
+        }
         if (said == NATS_NOT_FOUND && !make)
             status =
                 cleave_error_set(error, CLEAVE_NOT_FOUND, "there is no bucket %s", bucket->name);

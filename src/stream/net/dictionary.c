@@ -52,7 +52,8 @@ cleave__dictionary_read(struct cleave__dictionary *d,
         key_of(d, key);
         enum cleave_status status = cleave__bucket_get(d->bucket, key, &text, &revision, error);
         size_t length = text.count;
-        json_t *list = status ? NULL : json_loadb((const char *)text.data, length, 0, NULL);
+        json_t *list =
+            status ? NULL : json_loadb((const char *)text.data, length, JSON_ALLOW_NUL, NULL);
         free(text.data);
         if (status)
             return status == CLEAVE_NOT_FOUND ? CLEAVE_OK : status;
@@ -102,7 +103,7 @@ enum cleave_status cleave__dictionary_add(struct cleave__dictionary *d, uint64_t
 {
     while (d->known < count) {
         uint64_t number = d->known;
-        size_t bytes = 2;
+        size_t bytes = 1; /* of the text, or fewer where it has escapes */
         json_t *list = d->list ? json_copy(d->list) : json_array();
         char *text = NULL;
         for (size_t i = 0; i < json_array_size(d->list); i++)
