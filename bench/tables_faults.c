@@ -421,7 +421,14 @@ static void serve_kill(struct faults *faults, pid_t coordinator, int asked, int 
     usleep((useconds_t)cleave__random_below(&faults->random, 200000));
     if (cleave__random_below(&faults->random, 4) == 0)
         kill(coordinator, SIGKILL); /* both */
-    must(cleave__cluster_start(faults->cluster, shard, &error), &error);
+    /* A backend that was just being started may outlive the kill for a moment. */
+    enum cleave_status status = CLEAVE_BAD_ARGUMENT;
+    for (int tries = 0; status && tries < 50; tries++) {
+        status = cleave__cluster_start(faults->cluster, shard, &error);
+        if (status)
+            usleep(100000);
+    }
+    must(status, &error);
 }
 
 static bool kill_once(struct faults *faults)

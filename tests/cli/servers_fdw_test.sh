@@ -101,7 +101,7 @@ CREATE FUNCTION create_reference_table(t regclass) RETURNS void LANGUAGE sql AS 
 CREATE FUNCTION create_distributed_table(t regclass, c text, colocate_with text DEFAULT 'default') RETURNS void LANGUAGE sql AS
     $$ INSERT INTO noted SELECT 'spread ' || t FROM pg_attribute WHERE attrelid = t AND attname = c $$;
 CREATE FUNCTION isolate_tenant_to_new_shard(t regclass, v "any", o text, shard_transfer_mode text) RETURNS bigint LANGUAGE internal AS 'pg_backend_pid';
-CREATE FUNCTION get_shard_id_for_distribution_column(t regclass, v anyelement) RETURNS bigint LANGUAGE sql AS $$ SELECT 1::bigint $$;
+CREATE FUNCTION get_shard_id_for_distribution_column(t regclass, v "any") RETURNS bigint LANGUAGE internal AS 'pg_backend_pid';
 CREATE FUNCTION citus_move_shard_placement(s bigint, a text, b int, c text, d int, m text) RETURNS void LANGUAGE sql AS
     $$ INSERT INTO noted VALUES ('move to ' || d) $$;
 END

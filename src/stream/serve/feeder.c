@@ -151,11 +151,14 @@ static void send(struct cleave__feeder *f, struct cleave_context *context, uint3
     uint32_t tries = fed->tries + TRIES_FIRST; /* routers ask again themselves, and sooner */
     uint64_t pause_ns = cleave__pause_ns(f->seat->world->streaming->retry_ns,
                                          tries < CLEAVE__TRIES_MOST ? tries : CLEAVE__TRIES_MOST);
-    cleave__context_request(context, cleave__router_actor(f->seat->world, fed->router), kind, body,
-                            length, pause_ns, index);
+    const struct cleave__stream_world *world = f->seat->world;
+    uint32_t router = fed->tries && world->streaming->apart
+                          ? cleave__any_router(world)
+                          : cleave__router_actor(world, fed->router);
+    cleave__context_request(context, router, kind, body, length, pause_ns, index);
 }
 
-/* To the next router, one that answers if there is such. */
+/* To the next router, one that answers if there is such; where routers are a group, to any. */
 static void send_again(struct cleave__feeder *f, struct cleave_context *context, uint32_t index)
 {
     struct cleave__fed *fed = &f->fed.data[index];

@@ -1,7 +1,7 @@
 /* What the actors of a stream have in common: who is who, and the messages.
  *
  * Actors are numbered in the order of spawning: evaluators, routers, sinks (one, or one for each
- * evaluator), feeders, balancer. */
+ * evaluator), feeders, balancer; where they are apart, then the group of all routers. */
 #ifndef CLEAVE_STREAM_SERVE_WORLD_H
 #define CLEAVE_STREAM_SERVE_WORLD_H
 
@@ -62,6 +62,11 @@ static inline uint32_t cleave__feeder_actor(const struct cleave__stream_world *w
 static inline uint32_t cleave__balancer_actor(const struct cleave__stream_world *world)
 {
     return cleave__feeder_actor(world, world->streaming->feeders ? world->streaming->feeders : 1);
+}
+/* Where actors are apart: whichever router lives. */
+static inline uint32_t cleave__any_router(const struct cleave__stream_world *world)
+{
+    return cleave__balancer_actor(world) + 1;
 }
 
 /* How many messages the feeder may be ahead of the oldest one that is not acknowledged, if things

@@ -47,6 +47,7 @@ struct cleave_replay_options {
     uint64_t seed;
     bool unordered;    /* conflicting transactions side by side: nothing can be compared */
     double patience_s; /* for a shard that is gone; 0: 30 */
+    struct cleave_metrics *metrics; /* counts there while it runs; NULL: nowhere */
     /* Live repartition (shift.h): from `lookup` to this one while transactions run. `urls` are as
      * many as the larger has shards. It begins when `repartition_at` transactions were read, or at
      * the source's end; the run ends when all has moved. Transactions that cannot be planned under
@@ -55,7 +56,6 @@ struct cleave_replay_options {
     uint64_t repartition_at;
     uint32_t pieces;                /* by key, a key map; 0: 64 */
     uint32_t batch_rows, move_rows; /* a copying transaction's, a switch's, about; 0: 2000, 4000 */
-    struct cleave_metrics *metrics; /* counts there while it runs; NULL: nowhere */
     const struct cleave_progress *progress;
     /* A refused transaction is told as it comes; may be NULL. From another thread. */
     void (*refused)(void *context, uint64_t number, const char *why);
