@@ -3,7 +3,7 @@
  * what it left prepared is settled, and every row is there once; in the end every row is where the
  * last placement says, and as it was.
  *
- * argument "postgres": on PostgreSQL servers. */
+ * argument "postgres": on PostgreSQL servers; "shard": where it is a shard's server that dies. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -201,6 +201,79 @@ static void on_sqlite(void **state)
     world_remove(&stores);
 }
 
+/* Servers that keep what they have committed when they are killed; others are fast and unsafe. */
+static bool durable_servers(struct replay_world *stores)
+{
+    struct cleave_error error = {0};
+    *stores = (struct replay_world){.shards = SHARDS};
+    snprintf(stores->folder, sizeof stores->folder, "/tmp/cleave-replay-XXXXXX");
+    assert_non_null(mkdtemp(stores->folder));
+    struct cleave_cluster_options options = {
+        .folder = stores->folder, .postgres = SHARDS + 1, .fsync = true};
+    enum cleave_status status = cleave__cluster_up(&options, &stores->cluster, &error);
+    if (status) {
+        fprintf(stderr, "%s\n", error.message);
+        rmdir(stores->folder);
+        assert_int_equal(status, CLEAVE_NOT_FOUND);
+        return false;
+    }
+    for (uint32_t s = 0; s <= SHARDS; s++)
+        *(s < SHARDS ? &stores->urls[s] : &stores->reference) =
+            cleave__cluster_server(stores->cluster, s)->url;
+    return true;
+}
+
+/* A shard's server dies and comes back while rows move: the mover goes on by itself. */
+static void a_shard_dies(void **state)
+{
+    (void)state;
+    struct replay_world stores;
+    struct world worlds[2];
+    struct cleave_lookup *lookups[2];
+    struct cleave_error error = {0};
+    struct cleave_audit audit = {0};
+    if (!durable_servers(&stores))
+        skip();
+    for (uint32_t i = 0; i < 2; i++) {
+        world_open(&worlds[i], DDL, 2 + i);
+        worlds[i].layout.tables[world_table(&worlds[i], "t")].key_column = i;
+        assert_int_equal(cleave__lookup_build(&worlds[i].layout, &lookups[i], &error), 0);
+    }
+    for (uint32_t s = 0; s <= SHARDS; s++)
+        world_run(s < SHARDS ? stores.urls[s] : stores.reference, DDL);
+    load(&stores, lookups[0]);
+    uint32_t from = 0;
+    for (uint32_t round = 0; round < 4; round++) {
+        fflush(NULL);
+        pid_t child = fork();
+        if (child == 0) {
+            struct cleave_replay_options options = options_of(&stores, lookups, from);
+            struct cleave_replay_result result;
+            enum cleave_status status = cleave__replay(&options, &result, &error);
+            if (status)
+                fprintf(stderr, "child: %s\n", error.message);
+            _exit(status || !result.shift.whole);
+        }
+        assert_true(child > 0);
+        nanosleep(&(struct timespec){0, 250000000L + round * 60000000L}, NULL);
+        assert_int_equal(cleave__cluster_kill(stores.cluster, round % SHARDS, &error), 0);
+        assert_int_equal(cleave__cluster_start(stores.cluster, round % SHARDS, &error), 0);
+        int how = 0;
+        assert_int_equal(waitpid(child, &how, 0), child);
+        assert_true(WIFEXITED(how) && WEXITSTATUS(how) == 0);
+        from = !from;
+        if (cleave__replay_audit(lookups[from], stores.urls, stores.reference, &audit, &error))
+            fail_msg("%s", error.message);
+        if (!cleave__audit_right(&audit))
+            fail_msg("%s", audit.first);
+    }
+    world_remove(&stores);
+    for (int i = 0; i < 2; i++) {
+        cleave__lookup_release(lookups[i]);
+        world_close(&worlds[i]);
+    }
+}
+
 static void on_postgres(void **state)
 {
     (void)state;
@@ -214,8 +287,11 @@ static void on_postgres(void **state)
 int main(int count, char **arguments)
 {
     const struct CMUnitTest here[] = {cmocka_unit_test(on_sqlite)};
+    const struct CMUnitTest shard[] = {cmocka_unit_test(a_shard_dies)};
     const struct CMUnitTest postgres[] = {cmocka_unit_test(on_postgres)};
     if (count > 1 && strcmp(arguments[1], "postgres") == 0)
         return cmocka_run_group_tests(postgres, NULL, NULL);
+    if (count > 1 && strcmp(arguments[1], "shard") == 0)
+        return cmocka_run_group_tests(shard, NULL, NULL);
     return cmocka_run_group_tests(here, NULL, NULL);
 }
