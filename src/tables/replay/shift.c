@@ -288,7 +288,7 @@ static enum cleave_status moved(struct cleave__shift *shift, struct cleave_conte
     shift->retry_until_ns = 0;
     shift->result.moves++;
     for (uint32_t p = 0; p < shift->pieces; p++)
-        shift->result.pieces += shift->set[p / 64] >> p % 64 & 1;
+        shift->result.pieces += (uint32_t)(shift->set[p / 64] >> p % 64 & 1);
     shift->phase = CLEAVE__SHIFT_WAITING;
     return next_pieces(shift, context, error);
 }
