@@ -125,5 +125,11 @@ const struct cleave_store_ops *cleave__store_of(const char *url);
 const char *cleave__store_url(const char *url, uint32_t shard, struct cleave_arena *arena);
 /* Without its password, for messages, in `arena`. */
 const char *cleave__store_shown(const char *url, struct cleave_arena *arena);
+/* The same text for two sessions to one database, whatever their URLs; never for two databases.
+ * Nothing may be open in the session. */
+enum { CLEAVE_IDENTITY_SIZE = 300 };
+enum cleave_status cleave__store_identity(const char *url, struct cleave_store_session *session,
+                                          char identity[CLEAVE_IDENTITY_SIZE],
+                                          struct cleave_error *error);
 
 #endif

@@ -8,9 +8,11 @@ mapfile -t urls < <(grep '^postgresql://' out)
 # From a live database with all kinds of columns.
 sql "${urls[3]}" <<'END'
 CREATE SCHEMA "Odd";
+CREATE TYPE "Odd"."Pay Grade" AS ENUM ('A', 'it''s');
 CREATE TABLE region (id int PRIMARY KEY, name text UNIQUE);
 CREATE TABLE shop (id serial PRIMARY KEY, region int REFERENCES region, name varchar(40) DEFAULT 'no''name' NOT NULL,
     opened timestamptz, code char(6), open boolean, money numeric(12, 2) CHECK (money >= 0), data bytea, tags text[],
+    grade "Odd"."Pay Grade" DEFAULT 'it''s', grades "Odd"."Pay Grade"[], number bigint GENERATED ALWAYS AS IDENTITY,
     lower_name text GENERATED ALWAYS AS (lower(name)) STORED);
 CREATE INDEX shop_name ON shop (lower(name)) WHERE open;
 CREATE TABLE "Odd"."Sale" (shop int NOT NULL REFERENCES shop, "no" bigint, item text, amount numeric(8, 2) NOT NULL,
@@ -40,7 +42,15 @@ UPDATE visit SET other = 2 WHERE shop = $i;
 END
 done >>app.log
 expect 0 tables place --catalog "${urls[3]}" --shards 3 --trace app.log -o app.lookup
-expect 0 tables load --lookup app.lookup --shard "${urls[0]}" --shard "${urls[1]}" --shard "${urls[2]}" --from "${urls[3]}"
+for s in 0 1 2; do
+    sql "${urls[$s]}" -c 'CREATE SCHEMA "Odd"' -c "CREATE TYPE \"Odd\".\"Pay Grade\" AS ENUM ('A', 'it''s')"
+done
+# The reference, and a shard more, may be other databases of a shard's server.
+sql "${urls[1]}" -c 'CREATE DATABASE whole TEMPLATE cleave'
+whole=${urls[1]%/*}/whole
+expect 0 tables load --lookup app.lookup --shard "${urls[0]}" --shard "${urls[1]}" --shard "${urls[2]}" --from "${urls[3]}" --reference "$whole"
+expect_line 'default of shop.number: not brought' err
+[ "$(sql "$whole" -c 'SELECT * FROM shop' | sort | md5sum)" = "$(sql "${urls[3]}" -c 'SELECT * FROM shop' | sort | md5sum)" ] || fail 'the reference is not the source'
 expect_line 'counted: every shard has the rows' out
 expect_line 'view rich: not brought' err
 expect_line 'default of shop.id: not brought' err
@@ -93,6 +103,13 @@ wrong 'password authentication failed for user "guest"' "${load[@]}" "${shards[@
 PGPASSWORD=other wrong 'permission denied' "${load[@]}" "${shards[@]:0:4}" --shard "postgresql://guest@${urls[2]#*@}" --replace
 expect 2 "${load[@]}" "${shards[@]:0:4}" --shard "postgresql://cleave@localhost:${urls[1]##*:}"
 expect_line 'are the same database' err
+expect 2 "${load[@]}" "${shards[@]:0:4}" --shard "postgresql://cleave@localhost:${urls[3]##*:}" --replace
+expect_line 'is the source itself' err
+sql "${urls[2]}" -c 'BEGIN' -c 'LOCK TABLE shop' -c "PREPARE TRANSACTION 'cleave-replay-1-0-2'"
+expect 1 "${load[@]}" "${shards[@]}" --replace
+expect_line 'cleave-replay-1-0-2 prepared; `cleave tables recover' err
+expect 0 tables recover --lookup app.lookup "${shards[@]}"
+for s in 0 1 2; do sql "${urls[$s]}" -c 'DROP TABLE cleave_decisions'; done
 sql "${urls[3]}" -c 'ALTER TABLE visit ADD COLUMN mood text'
 wrong 'column mood of table visit is not in the lookup table' "${load[@]}" "${shards[@]}" --replace
 sql "${urls[3]}" -c 'ALTER TABLE visit DROP COLUMN mood, DROP CONSTRAINT visit_other_fkey, ALTER COLUMN other TYPE text'

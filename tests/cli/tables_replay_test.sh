@@ -78,6 +78,10 @@ expect 2 tables replay --lookup own --shard sqlite:s0.db --no-verify trace.sql
 expect_line '2 shards, but 1' err
 expect 2 tables replay --lookup own --shard sqlite:s0.db --shard sqlite:s0.db --no-verify trace.sql
 expect_line 'shards 0 and 1 are the same' err
+expect 2 tables replay --lookup own --shard sqlite:s0.db --shard sqlite:./s0.db --no-verify trace.sql # however it is spelled
+expect_line 'shards 0 and 1 are the same' err
+expect 2 tables replay --lookup own --shards 'sqlite:s{}.db' --reference "$PWD/s1.db" trace.sql
+expect_line 'the reference is the same database as shard 1' err
 expect 2 tables replay --lookup own trace.sql
 expect 2 tables replay --lookup own --shards 'sqlite:s{}.db' --coordinator 'a b' trace.sql
 expect 2 tables recover --shards 'sqlite:s{}.db'

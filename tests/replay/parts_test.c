@@ -368,21 +368,22 @@ static void names_of_branches(void **state)
     (void)state;
     char name[CLEAVE_PREPARED_NAME_MOST + 1], who[CLEAVE__COORDINATOR_MOST + 1];
     uint64_t id;
-    uint32_t anchor;
-    cleave__branch_name("a_1", UINT64_MAX, 1023, name);
-    assert_string_equal(name, "cleave-a_1-18446744073709551615-1023");
-    assert_true(cleave__branch_parse(name, who, &id, &anchor));
+    uint32_t anchor, shard;
+    cleave__branch_name("a_1", UINT64_MAX, 1023, 7, name);
+    assert_string_equal(name, "cleave-a_1-18446744073709551615-1023-7");
+    assert_true(cleave__branch_parse(name, who, &id, &anchor, &shard));
     assert_string_equal(who, "a_1");
-    assert_true(id == UINT64_MAX && anchor == 1023);
+    assert_true(id == UINT64_MAX && anchor == 1023 && shard == 7);
     static const char *const bad[] = {"",
                                       "cleave-a-1",
-                                      "cleave-a-1-2x",
-                                      "cleave-a-01-2",
-                                      "other-a-1-2",
-                                      "cleave--1-2",
-                                      "cleave-a-1-2-3"};
+                                      "cleave-a-1-2",
+                                      "cleave-a-1-2-3x",
+                                      "cleave-a-01-2-3",
+                                      "other-a-1-2-3",
+                                      "cleave--1-2-3",
+                                      "cleave-a-1-2-3-4"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_false(cleave__branch_parse(bad[i], who, &id, &anchor));
+        assert_false(cleave__branch_parse(bad[i], who, &id, &anchor, &shard));
     assert_true(cleave__coordinator_valid("x"));
     assert_false(cleave__coordinator_valid(""));
     assert_false(cleave__coordinator_valid("a-b"));
@@ -422,10 +423,10 @@ static void the_sweep_finishes_what_was_decided(void **state)
 
     /* 5 is decided on shard 1, 6 is not, 7 is another's, and one is nobody's. */
     world_run(stores.urls[1], "INSERT INTO cleave_decisions VALUES ('me', 5, 1)");
-    prepare(stores.urls[0], "INSERT INTO r VALUES (5, 0)", "cleave-me-5-1");
-    prepare(stores.urls[2], "INSERT INTO r VALUES (5, 2)", "cleave-me-5-1");
-    prepare(stores.urls[2], "INSERT INTO r VALUES (6, 2)", "cleave-me-6-1");
-    prepare(stores.urls[0], "INSERT INTO r VALUES (7, 0)", "cleave-you-7-1");
+    prepare(stores.urls[0], "INSERT INTO r VALUES (5, 0)", "cleave-me-5-1-0");
+    prepare(stores.urls[2], "INSERT INTO r VALUES (5, 2)", "cleave-me-5-1-2");
+    prepare(stores.urls[2], "INSERT INTO r VALUES (6, 2)", "cleave-me-6-1-2");
+    prepare(stores.urls[0], "INSERT INTO r VALUES (7, 0)", "cleave-you-7-1-0");
     prepare(stores.urls[0], "INSERT INTO r VALUES (8, 0)", "mine");
     ok(cleave__recover(&replay, false, &recovery, &error), &error);
     assert_int_equal(recovery.committed, 2);
@@ -464,6 +465,14 @@ static void the_sweep_finishes_what_was_decided(void **state)
     world_ask(stores.urls[1], "SELECT group_concat(coordinator || id) FROM cleave_decisions", text,
               sizeof text);
     assert_string_equal(text, "me6,you7");
+
+    /* Shards in another order than when it was prepared: nobody asks the wrong anchor. */
+    prepare(stores.urls[0], "INSERT INTO r VALUES (9, 0)", "cleave-me-9-1-2");
+    assert_int_equal(cleave__recover(&replay, false, &recovery, &error), CLEAVE_BAD_INPUT);
+    assert_non_null(strstr(error.message, "was shard 2"));
+    world_ask(stores.urls[1], "SELECT count(*) FROM cleave_decisions WHERE id = 9", text,
+              sizeof text);
+    assert_string_equal(text, "0");
     world_remove(&stores);
     cleave__lookup_release(lookup);
     world_close(&world);

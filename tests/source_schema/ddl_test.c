@@ -63,13 +63,16 @@ static void test_types_reach_values(void **state)
         "CREATE DOMAIN year AS integer CHECK (value > 0);"
         "CREATE DOMAIN later_year AS year NOT NULL DEFAULT 7;"
         "CREATE TYPE mood AS ENUM ('a;', 'b');"
+        "CREATE TYPE hr.\"Pay \"\"Grade\"\"\" AS ENUM ('A'); CREATE TYPE \"Mood\" AS ENUM ('a');"
         "CREATE TABLE t (a year, b later_year, c mood, d numeric, e date, f timestamptz, g uuid,"
-        " h char(3), i bool, j year[], k oid, l real, m time, n bytea);";
+        " h char(3), i bool, j year[], k oid, l real, m time, n bytea, o hr.\"Pay \"\"Grade\"\"\","
+        " p hr.\"Pay \"\"Grade\"\"\"[], q \"Mood\");";
     static const enum cleave_type wanted[] = {
         CLEAVE_TYPE_INTEGER, CLEAVE_TYPE_INTEGER,   CLEAVE_TYPE_TEXT,    CLEAVE_TYPE_NUMBER,
         CLEAVE_TYPE_DATE,    CLEAVE_TYPE_TIMESTAMP, CLEAVE_TYPE_UUID,    CLEAVE_TYPE_CHAR,
         CLEAVE_TYPE_BOOLEAN, CLEAVE_TYPE_TEXT,      CLEAVE_TYPE_INTEGER, CLEAVE_TYPE_NUMBER,
-        CLEAVE_TYPE_TIME,    CLEAVE_TYPE_TEXT,
+        CLEAVE_TYPE_TIME,    CLEAVE_TYPE_TEXT,      CLEAVE_TYPE_TEXT,    CLEAVE_TYPE_TEXT,
+        CLEAVE_TYPE_TEXT,
     };
     struct cleave_schema *schema;
     assert_int_equal(cleave__schema_parse_ddl(ddl, strlen(ddl), "t", &schema, NULL), CLEAVE_OK);
@@ -79,6 +82,9 @@ static void test_types_reach_values(void **state)
         assert_int_equal(table->columns[i].type, wanted[i]);
     assert_true(table->columns[1].not_null && table->columns[1].has_default);
     assert_string_equal(table->columns[1].type_name, "later_year");
+    assert_string_equal(table->columns[14].type_name, "hr.\"Pay \"\"Grade\"\"\"");
+    assert_string_equal(table->columns[15].type_name, "hr.\"Pay \"\"Grade\"\"\"[]");
+    assert_string_equal(table->columns[16].type_name, "\"Mood\"");
     cleave__schema_free(schema);
 }
 

@@ -57,7 +57,8 @@ struct cleave__load {
     struct cleave__load_target *targets;
     uint32_t target_count;
     CLEAVE_VECTOR(const char *) remarks;
-    char name[40]; /* of the prepared transactions */
+    char identity[CLEAVE_IDENTITY_SIZE]; /* of the source; "": a benchmark */
+    char name[40]; /* of the prepared transactions: this, and their targets' numbers */
     uint32_t recovered;
 };
 

@@ -48,6 +48,8 @@ enum cleave_status cleave__load_source(struct cleave__load *load, struct cleave_
                                 load->shown);
     enum cleave_status status = load->ops->open(options->from, &load->session, error);
     if (!status)
+        status = cleave__store_identity(options->from, load->session, load->identity, error);
+    if (!status)
         status = sqlite ? cleave__load_source_sqlite(load, error) : source_postgres(load, error);
     load->schema = load->owned;
     return status;

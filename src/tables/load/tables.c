@@ -119,7 +119,7 @@ static struct cleave__load_table *table_named(struct cleave__load *load, const c
     return NULL;
 }
 
-/* table, column, 's' when generated, expression */
+/* table, column, 's' when generated, 'i' an identity, expression */
 static enum cleave_status take_default(void *context, uint32_t count, const char *const *values,
                                        struct cleave_error *error)
 {
@@ -130,7 +130,7 @@ static enum cleave_status take_default(void *context, uint32_t count, const char
         table ? cleave__schema_column(table->source, values[1], strlen(values[1])) : CLEAVE_ABSENT;
     if (at == CLEAVE_ABSENT || !values[3])
         return CLEAVE_OK;
-    if (strncmp(values[3], "nextval(", 8) == 0)
+    if (strncmp(values[3], "nextval(", 8) == 0 || *values[2] == 'i')
         return cleave__load_remark(load,
                                    "default of %.100s.%.100s: not brought; it draws from a "
                                    "sequence of the source",
@@ -177,7 +177,9 @@ static enum cleave_status read_extras(struct cleave__load *load, struct cleave_e
     static const char defaults[] =
         "SELECT " NAME ", a.attname, a.attgenerated, pg_get_expr(d.adbin, d.adrelid) FROM "
         "pg_attrdef d JOIN pg_class c ON c.oid = d.adrelid JOIN pg_attribute a ON a.attrelid = "
-        "c.oid AND a.attnum = d.adnum " OURS "ORDER BY c.oid, a.attnum";
+        "c.oid AND a.attnum = d.adnum " OURS "UNION ALL SELECT " NAME
+        ", a.attname, 'i', '' FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid " OURS
+        "AND a.attidentity <> '' AND NOT a.attisdropped ORDER BY 1, 2";
     static const char extras[] =
         "SELECT " NAME ", 'c', k.conname, pg_get_constraintdef(k.oid) FROM pg_constraint k JOIN "
         "pg_class c ON c.oid = k.conrelid " OURS

@@ -7,11 +7,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "tables/load/inside.h"
 
 static const char prefix[] = "cleave-load-";
+
+enum { PART_SIZE = 56 };
+
+/* Targets may be databases of one server, which share its names of prepared transactions. */
+static void part_name(const struct cleave__load *load, const struct cleave__load_target *target,
+                      char name[PART_SIZE])
+{
+    snprintf(name, PART_SIZE, "%s-%u", load->name, (unsigned)(target - load->targets));
+}
 
 enum cleave_status cleave__load_batch(struct cleave__load *load, struct cleave__load_target *target,
                                       const struct cleave_store_statement *statements,
@@ -19,7 +27,9 @@ enum cleave_status cleave__load_batch(struct cleave__load *load, struct cleave__
                                       struct cleave_store_answer *answers,
                                       struct cleave_arena *arena, struct cleave_error *error)
 {
-    struct cleave_store_batch batch = {statements, count, end, load->name};
+    char name[PART_SIZE];
+    part_name(load, target, name);
+    struct cleave_store_batch batch = {statements, count, end, name};
     enum cleave_status status = target->ops->send(target->session, &batch, error);
     return status ? status : target->ops->receive(target->session, arena, answers, NULL, error);
 }
@@ -43,47 +53,26 @@ static enum cleave_status open_target(struct cleave__load *load, struct cleave__
                          : cleave__load_no_memory(error);
 }
 
-/* What tells two databases apart, whatever their URLs are. */
-static enum cleave_status identify(struct cleave__load *load, struct cleave__load_target *target,
-                                   const char *url, char *identity, size_t size,
-                                   struct cleave_error *error)
-{
-    struct cleave_store_answer answer;
-    struct stat file;
-    if (target->sqlite) {
-        const char *path = strncmp(url, "sqlite:", 7) ? url : url + 7;
-        if (stat(path, &file) == 0)
-            snprintf(identity, size, "%llu/%llu", (unsigned long long)file.st_dev,
-                     (unsigned long long)file.st_ino);
-        else
-            snprintf(identity, size, "%s", path);
-        return CLEAVE_OK;
-    }
-    enum cleave_status status =
-        one(load, target,
-            "SELECT current_database() || ' ' || pg_postmaster_start_time() || ' ' || "
-            "current_setting('port') || ' ' || current_setting('server_version')",
-            &answer, error);
-    if (!status)
-        snprintf(identity, size, "%s", answer.values[0]);
-    return status;
-}
-
+/* The source among them: it would wait for itself to be dropped, or be. */
 static enum cleave_status tell_apart(struct cleave__load *load, struct cleave_error *error)
 {
-    enum { SIZE = 300 };
-    char(*identities)[SIZE] = cleave__arena_array(&load->arena, load->target_count, SIZE);
+    char(*identities)[CLEAVE_IDENTITY_SIZE] =
+        cleave__arena_array(&load->arena, load->target_count, CLEAVE_IDENTITY_SIZE);
     enum cleave_status status = identities ? CLEAVE_OK : cleave__load_no_memory(error);
     for (uint32_t i = 0; !status && i < load->target_count; i++) {
         const char *url =
             load->targets[i].reference ? load->options->reference : load->options->shards[i];
-        status = identify(load, &load->targets[i], url, identities[i], SIZE, error);
+        status = cleave__store_identity(url, load->targets[i].session, identities[i], error);
         for (uint32_t j = 0; !status && j < i; j++) {
             if (strcmp(identities[i], identities[j]) == 0)
                 status = cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
                                           "%.150s and %.150s are the same database",
                                           load->targets[j].shown, load->targets[i].shown);
         }
+        if (!status && load->identity[0] && strcmp(identities[i], load->identity) == 0)
+            status = cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
+                                      "%.150s is the source itself; load onto other databases",
+                                      load->targets[i].shown);
     }
     return status;
 }
@@ -94,6 +83,8 @@ static enum cleave_status has_decided(struct cleave__load *load, struct cleave__
 {
     struct cleave_store_answer answer;
     char text[160];
+    size_t length = sizeof prefix - 1; /* the load's name, without the part's number */
+    length += strcspn(name + length, "-'");
     enum cleave_status status =
         one(load, target,
             target->sqlite
@@ -103,7 +94,8 @@ static enum cleave_status has_decided(struct cleave__load *load, struct cleave__
             &answer, error);
     if (status || !answer.rows)
         return status;
-    snprintf(text, sizeof text, "SELECT 1 FROM cleave_loads WHERE name = '%s'", name);
+    snprintf(text, sizeof text, "SELECT 1 FROM cleave_loads WHERE name = '%.*s'", (int)length,
+             name);
     status = one(load, target, text, &answer, error);
     *decided = *decided || (!status && answer.rows);
     return status;
@@ -129,6 +121,26 @@ static enum cleave_status recover(struct cleave__load *load, struct cleave_error
                 status = target->ops->receive_finish(target->session, error);
             load->recovered += !status;
         }
+    }
+    return status;
+}
+
+/* What a replay has left prepared holds locks: dropping its tables would wait for it without end.
+ */
+static enum cleave_status check_settled(struct cleave__load *load,
+                                        const struct cleave__load_target *target,
+                                        struct cleave_error *error)
+{
+    const char *const *names = NULL;
+    uint32_t count = 0;
+    enum cleave_status status =
+        target->ops->prepared(target->session, "cleave-", &load->arena, &names, &count, error);
+    for (uint32_t n = 0; !status && n < count; n++) {
+        if (strncmp(names[n], prefix, sizeof prefix - 1))
+            return cleave_error_set(error, CLEAVE_BAD_INPUT,
+                                    "%.200s has a transaction %.100s prepared; `cleave tables "
+                                    "recover --everyone` settles it",
+                                    target->shown, names[n]);
     }
     return status;
 }
@@ -212,6 +224,8 @@ enum cleave_status cleave__load_open(struct cleave__load *load, struct cleave_er
     if (!status)
         status = recover(load, error);
     for (uint32_t i = 0; !status && i < count; i++)
+        status = check_settled(load, &load->targets[i], error);
+    for (uint32_t i = 0; !status && i < count; i++)
         status = check_free(load, &load->targets[i], error);
     if (!status)
         status = remark_foreigns(load, error);
@@ -285,9 +299,10 @@ enum cleave_status cleave__load_commit(struct cleave__load *load, struct cleave_
     for (uint32_t i = 1; i < load->target_count; i++) {
         struct cleave__load_target *target = &load->targets[i];
         struct cleave_error why;
+        char name[PART_SIZE];
+        part_name(load, target, name);
         target->prepared = false; /* it is decided: never to be undone */
-        enum cleave_status one_status =
-            target->ops->send_finish(target->session, load->name, true, &why);
+        enum cleave_status one_status = target->ops->send_finish(target->session, name, true, &why);
         if (!one_status)
             one_status = target->ops->receive_finish(target->session, &why);
         if (one_status && !status)
@@ -311,7 +326,9 @@ void cleave__load_undo(struct cleave__load *load)
         struct cleave__load_target *target = &load->targets[i];
         if (!target->session || !target->prepared)
             continue; /* closing the session undoes the rest */
-        if (!target->ops->send_finish(target->session, load->name, false, NULL))
+        char name[PART_SIZE];
+        part_name(load, target, name);
+        if (!target->ops->send_finish(target->session, name, false, NULL))
             (void)target->ops->receive_finish(target->session, NULL);
     }
 }

@@ -164,11 +164,9 @@ enum cleave_status cleave__client_play(struct cleave__replay_client *client, boo
 {
     uint32_t parts = count_parts(client);
     bool writes = client->planned->writes;
-    char name[CLEAVE_PREPARED_NAME_MOST + 1];
     enum cleave_status status = CLEAVE_OK;
     if (last && parts) {
         client->anchor = choose_anchor(client, parts);
-        cleave__branch_name(client->world->coordinator, client->id, client->anchor, name);
         if (writes && parts == 1)
             status = push_decision(client, client->anchor, error);
     }
@@ -181,7 +179,10 @@ enum cleave_status cleave__client_play(struct cleave__replay_client *client, boo
                                     : !prepares           ? CLEAVE_BATCH_COMMIT
                                     : s == client->anchor ? CLEAVE_BATCH_OPEN
                                                           : CLEAVE_BATCH_PREPARE;
-        status = send(client, branch, end, name, error);
+        if (end == CLEAVE_BATCH_PREPARE)
+            cleave__branch_name(client->world->coordinator, client->id, client->anchor, s,
+                                branch->name);
+        status = send(client, branch, end, branch->name, error);
         if (status == CLEAVE_IO)
             cleave__port_close(&branch->port);
     }
@@ -254,7 +255,8 @@ static enum cleave_status move_rows(struct cleave__replay_client *client,
                     error, CLEAVE_CORRUPT,
                     "%.100s: %llu rows of %.60s moved where one was to: its "
                     "primary key is not unique there",
-                    branch->port.url, (unsigned long long)branch->answers[i].affected, table->name);
+                    cleave__port_shown(&branch->port, (char[CLEAVE__SHOWN_SIZE]){0}),
+                    (unsigned long long)branch->answers[i].affected, table->name);
         }
     }
     return status;

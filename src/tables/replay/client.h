@@ -30,6 +30,7 @@ enum cleave__branch_state {
 
 /* The transaction's part on one shard. */
 struct cleave__branch {
+    char name[CLEAVE_PREPARED_NAME_MOST + 1]; /* when it is prepared; its batch holds it */
     struct cleave__port port;
     enum cleave__branch_state state;
     bool took_part, sent;

@@ -8,10 +8,10 @@ static void at(const struct cleave__replay_client *client, const char *point)
 }
 
 /* The branch's name goes on with the anchor of this attempt. */
-static void name_of(const struct cleave__replay_client *client,
+static void name_of(const struct cleave__replay_client *client, uint32_t shard,
                     char name[CLEAVE_PREPARED_NAME_MOST + 1])
 {
-    cleave__branch_name(client->world->coordinator, client->id, client->anchor, name);
+    cleave__branch_name(client->world->coordinator, client->id, client->anchor, shard, name);
 }
 
 /* Finishes every branch that is, or may be, prepared: once in one round, then whoever was lost. */
@@ -20,10 +20,10 @@ static enum cleave_status finish(struct cleave__replay_client *client, bool comm
 {
     char name[CLEAVE_PREPARED_NAME_MOST + 1];
     enum cleave_status status = CLEAVE_OK;
-    name_of(client, name);
     for (uint32_t s = 0; s < client->shards; s++) {
         struct cleave__branch *branch = &client->branches[s];
         struct cleave__port *port = &branch->port;
+        name_of(client, s, name);
         branch->sent = branch->state == CLEAVE__BRANCH_PREPARED && port->session &&
                        !port->ops->send_finish(port->session, name, commit, NULL);
         if (branch->state == CLEAVE__BRANCH_PREPARED && !branch->sent)
@@ -45,6 +45,7 @@ static enum cleave_status finish(struct cleave__replay_client *client, bool comm
     uint64_t until_ns = cleave__clock_ns() + client->world->patience_ns;
     for (uint32_t s = 0; s < client->shards; s++) {
         struct cleave__branch *branch = &client->branches[s];
+        name_of(client, s, name);
         while (branch->state == CLEAVE__BRANCH_PREPARED ||
                branch->state == CLEAVE__BRANCH_UNKNOWN) {
             enum cleave_status got = cleave__port_await(&branch->port, client->world, error);
@@ -54,12 +55,13 @@ static enum cleave_status finish(struct cleave__replay_client *client, bool comm
                 branch->state = CLEAVE__BRANCH_NONE;
             } else if (got != CLEAVE_IO || cleave__clock_ns() > until_ns ||
                        (client->world->stop && *client->world->stop)) {
-                status =
-                    cleave_error_set(error, got == CLEAVE_IO ? CLEAVE_LIMIT : got,
-                                     "%.200s has a transaction prepared that is %s, and did "
-                                     "not take that in time; `cleave tables recover` settles "
-                                     "it",
-                                     branch->port.url, commit ? "committed" : "to be rolled back");
+                status = cleave_error_set(
+                    error, got == CLEAVE_IO ? CLEAVE_LIMIT : got,
+                    "%.200s has a transaction prepared that is %s, and did "
+                    "not take that in time; `cleave tables recover` settles "
+                    "it",
+                    cleave__port_shown(&branch->port, (char[CLEAVE__SHOWN_SIZE]){0}),
+                    commit ? "committed" : "to be rolled back");
                 break;
             }
         }
@@ -85,7 +87,7 @@ enum cleave_status cleave__client_find_out(struct cleave__replay_client *client,
                                     "%s did not come back in time: whether its last transaction "
                                     "was committed is not known; `cleave tables recover` settles "
                                     "what waits for it",
-                                    anchor->url);
+                                    cleave__port_shown(anchor, (char[CLEAVE__SHOWN_SIZE]){0}));
     }
 }
 
@@ -103,7 +105,8 @@ static enum cleave_status decide(struct cleave__replay_client *client, struct cl
     uint32_t failed = 1;
     anchor->state = CLEAVE__BRANCH_NONE; /* it is over there, one way or the other */
     if (!anchor->port.session)
-        return cleave_error_set(error, CLEAVE_IO, "%s is gone", anchor->port.url);
+        return cleave_error_set(error, CLEAVE_IO, "%s is gone",
+                                cleave__port_shown(&anchor->port, (char[CLEAVE__SHOWN_SIZE]){0}));
     enum cleave_status status = anchor->port.ops->send(anchor->port.session, &batch, error);
     at(client, "asked to decide");
     if (!status)

@@ -58,8 +58,7 @@ static enum cleave_status find_table(struct cleave__replay_client *client, const
             return CLEAVE_OK;
         }
     }
-    return cleave_error_set(error, CLEAVE_BAD_INPUT, "%s: no table \"%s\"", client->world->urls[0],
-                            name);
+    return cleave_error_set(error, CLEAVE_BAD_INPUT, "shard 0 has no table \"%s\"", name);
 }
 
 static void put(struct cleave_writer *writer, const char *text)

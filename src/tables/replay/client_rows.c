@@ -253,7 +253,8 @@ enum cleave_status cleave__client_take_rows(struct cleave__replay_client *client
         const struct cleave_store_answer *answer = parts[p].answer;
         if (answer->columns < own)
             return cleave_error_set(error, CLEAVE_CORRUPT, "%s: a change gave back too few columns",
-                                    client->branches[parts[p].shard].port.url);
+                                    cleave__port_shown(&client->branches[parts[p].shard].port,
+                                                       (char[CLEAVE__SHOWN_SIZE]){0}));
         uint32_t first = answer->columns - own;
         for (uint32_t r = 0; r < answer->rows; r++) {
             bool counts;

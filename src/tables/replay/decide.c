@@ -16,27 +16,28 @@ bool cleave__coordinator_valid(const char *name)
     return length > 0 && length <= CLEAVE__COORDINATOR_MOST;
 }
 
-void cleave__branch_name(const char *coordinator, uint64_t id, uint32_t anchor,
+void cleave__branch_name(const char *coordinator, uint64_t id, uint32_t anchor, uint32_t shard,
                          char name[CLEAVE_PREPARED_NAME_MOST + 1])
 {
-    snprintf(name, CLEAVE_PREPARED_NAME_MOST + 1, "cleave-%s-%" PRIu64 "-%" PRIu32, coordinator, id,
-             anchor);
+    snprintf(name, CLEAVE_PREPARED_NAME_MOST + 1, "cleave-%s-%" PRIu64 "-%" PRIu32 "-%" PRIu32,
+             coordinator, id, anchor, shard);
 }
 
 bool cleave__branch_parse(const char *name, char coordinator[CLEAVE__COORDINATOR_MOST + 1],
-                          uint64_t *id, uint32_t *anchor)
+                          uint64_t *id, uint32_t *anchor, uint32_t *shard)
 {
     unsigned long long number;
-    unsigned shard;
+    unsigned first, second;
     int end = 0;
     char again[CLEAVE_PREPARED_NAME_MOST + 1];
-    if (sscanf(name, "cleave-%40[A-Za-z0-9_]-%20llu-%10u%n", coordinator, &number, &shard, &end) !=
-            3 ||
+    if (sscanf(name, "cleave-%40[A-Za-z0-9_]-%20llu-%10u-%10u%n", coordinator, &number, &first,
+               &second, &end) != 4 ||
         name[end])
         return false;
     *id = number;
-    *anchor = shard;
-    cleave__branch_name(coordinator, number, shard, again);
+    *anchor = first;
+    *shard = second;
+    cleave__branch_name(coordinator, number, first, second, again);
     return strcmp(name, again) == 0;
 }
 
@@ -73,7 +74,7 @@ enum cleave_status cleave__decision_find(struct cleave__port *anchor, const char
                                   "%s: what became of transaction %" PRIu64
                                   " cannot be found out: its decision is not there after it was "
                                   "put there",
-                                  anchor->url, id);
+                                  cleave__port_shown(anchor, (char[CLEAVE__SHOWN_SIZE]){0}), id);
     if (!status)
         *committed = strcmp(answers[1].values[0], "1") == 0;
     cleave__arena_free(&arena);
@@ -123,8 +124,8 @@ static enum cleave_status settle(const struct cleave__replay_world *world,
 {
     char coordinator[CLEAVE__COORDINATOR_MOST + 1];
     uint64_t id;
-    uint32_t anchor;
-    bool ours = cleave__branch_parse(name, coordinator, &id, &anchor) &&
+    uint32_t anchor, part;
+    bool ours = cleave__branch_parse(name, coordinator, &id, &anchor, &part) &&
                 anchor < cleave__lookup_shards(world->lookup);
     bool mine = ours && strcmp(coordinator, world->coordinator) == 0;
     if (mine && id > recovery->last_id)
@@ -133,6 +134,12 @@ static enum cleave_status settle(const struct cleave__replay_world *world,
         recovery->foreign++;
         return CLEAVE_OK;
     }
+    if (part != shard) /* its anchor would be looked for in the wrong place */
+        return cleave_error_set(error, CLEAVE_BAD_INPUT,
+                                "%.200s is shard %u here, but was shard %u of %.100s, which it has "
+                                "prepared; give the shards in the order of that replay",
+                                cleave__port_shown(&ports[shard], (char[CLEAVE__SHOWN_SIZE]){0}),
+                                shard, part, name);
     bool committed;
     enum cleave_status status =
         cleave__decision_find(&ports[anchor], coordinator, id, &committed, error);

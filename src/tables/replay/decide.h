@@ -28,12 +28,13 @@ enum { CLEAVE__COORDINATOR_MOST = 40 };
 
 bool cleave__coordinator_valid(const char *name);
 
-/* "cleave-COORDINATOR-ID-ANCHOR" */
-void cleave__branch_name(const char *coordinator, uint64_t id, uint32_t anchor,
+/* "cleave-COORDINATOR-ID-ANCHOR-SHARD": shards that are databases of one server share its names,
+ * and a part tells whether it is found where it was left. */
+void cleave__branch_name(const char *coordinator, uint64_t id, uint32_t anchor, uint32_t shard,
                          char name[CLEAVE_PREPARED_NAME_MOST + 1]);
 /* False: not one of ours. */
 bool cleave__branch_parse(const char *name, char coordinator[CLEAVE__COORDINATOR_MOST + 1],
-                          uint64_t *id, uint32_t *anchor);
+                          uint64_t *id, uint32_t *anchor, uint32_t *shard);
 
 /* The row that decides, as a statement; `text` [24] holds the id. */
 void cleave__decision_statement(const char *coordinator, uint64_t id, char text[24],

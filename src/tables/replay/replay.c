@@ -61,26 +61,58 @@ static enum cleave_status check(const struct cleave_replay_options *options,
     return CLEAVE_OK;
 }
 
+/* Whatever their URLs are, shards and reference must be different databases: a transaction on one
+ * database twice waits for itself, and a reference that is a shard does all work again. */
+static enum cleave_status tell_apart(const struct cleave__replay_world *world,
+                                     struct cleave_error *error)
+{
+    uint32_t shards = cleave__lookup_shards(world->lookup), count = shards + !!world->reference;
+    char(*identities)[CLEAVE_IDENTITY_SIZE] = calloc(count, CLEAVE_IDENTITY_SIZE);
+    enum cleave_status status = CLEAVE_OK;
+    if (!identities)
+        return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for the shards");
+    for (uint32_t i = 0; i < count && !status; i++) {
+        struct cleave__port port;
+        cleave__port_init(&port, i < shards ? world->urls[i] : world->reference);
+        status = cleave__port_open(&port, error);
+        if (!status)
+            status = cleave__store_identity(port.url, port.session, identities[i], error);
+        cleave__port_close(&port);
+        for (uint32_t o = 0; o < i && !status; o++) {
+            if (strcmp(identities[o], identities[i]) == 0)
+                status =
+                    i < shards
+                        ? cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
+                                           "shards %u and %u are the same database", o, i)
+                        : cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
+                                           "the reference is the same database as shard %u", o);
+        }
+    }
+    free(identities);
+    return status;
+}
+
 static enum cleave_status spawn_all(struct run *run, struct cleave_error *error)
 {
     enum cleave_status status = CLEAVE_OK;
+    const struct cleave_spawn_options named = {.name = "replay"}; /* what messages begin with */
     for (uint32_t c = 0; c < run->world.clients && !status; c++) {
         uint32_t actor;
         run->seats[c] = (struct cleave__replay_seat){&run->world, c};
         status = cleave__runtime_spawn(run->runtime, &cleave__replay_client_ops, &run->seats[c],
-                                       NULL, &actor, error);
+                                       &named, &actor, error);
         if (c == 0)
             run->arguments.first_client = actor;
     }
     if (!status && run->world.reference)
-        status = cleave__runtime_spawn(run->runtime, &cleave__reference_ops, &run->world, NULL,
+        status = cleave__runtime_spawn(run->runtime, &cleave__reference_ops, &run->world, &named,
                                        &run->arguments.reference, error);
     if (!status)
-        status = cleave__runtime_spawn(run->runtime, &cleave__dispatcher_ops, &run->arguments, NULL,
-                                       &run->dispatcher, error);
+        status = cleave__runtime_spawn(run->runtime, &cleave__dispatcher_ops, &run->arguments,
+                                       &named, &run->dispatcher, error);
     run->shift.dispatcher = run->dispatcher;
     if (!status && run->shift.mix)
-        status = cleave__runtime_spawn(run->runtime, &cleave__shift_ops, &run->shift, NULL,
+        status = cleave__runtime_spawn(run->runtime, &cleave__shift_ops, &run->shift, &named,
                                        &run->mover, error);
     return status;
 }
@@ -208,7 +240,8 @@ enum cleave_status cleave__replay(const struct cleave_replay_options *options,
     /* At the beginning a shard that is not there is more likely a wrong URL than a crash. */
     uint64_t patience_ns = run.world.patience_ns;
     run.world.patience_ns = 0;
-    if (options->repartition)
+    status = tell_apart(&run.world, error);
+    if (!status && options->repartition)
         status = begin_shift(&run, options, error);
     if (!status)
         status = cleave__recover(&run.world, false, &before, error);

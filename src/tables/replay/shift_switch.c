@@ -26,6 +26,7 @@ struct part {
     struct cleave_store_batch batch;
     struct cleave_store_answer *answers;
     bool sent, prepared;
+    char name[CLEAVE_PREPARED_NAME_MOST + 1]; /* of what is prepared */
 };
 
 struct switching {
@@ -33,7 +34,6 @@ struct switching {
     struct part *parts; /* [shards] */
     struct cleave_arena arena;
     uint64_t id;
-    char name[CLEAVE_PREPARED_NAME_MOST + 1];
 };
 
 static enum cleave_status no_memory(struct cleave_error *error)
@@ -181,9 +181,10 @@ static enum cleave_status play(struct switching *w, struct cleave_error *error)
         struct cleave__port *port = &shift->ports[s].target;
         if (part->statements.count == 0)
             continue;
+        cleave__branch_name(shift->seat->coordinator, w->id, 0, s, part->name);
         part->batch =
             (struct cleave_store_batch){part->statements.data, (uint32_t)part->statements.count,
-                                        s ? CLEAVE_BATCH_PREPARE : CLEAVE_BATCH_OPEN, w->name};
+                                        s ? CLEAVE_BATCH_PREPARE : CLEAVE_BATCH_OPEN, part->name};
         part->answers =
             cleave__arena_array(&w->arena, part->statements.count, sizeof *part->answers);
         status =
@@ -308,7 +309,7 @@ static enum cleave_status finish(struct switching *w, bool commit, struct cleave
         while (w->parts[s].prepared) {
             enum cleave_status got = cleave__port_await(&shift->ports[s].target, world, error);
             if (!got)
-                got = cleave__port_finish(&shift->ports[s].target, w->name, commit, error);
+                got = cleave__port_finish(&shift->ports[s].target, w->parts[s].name, commit, error);
             if (!got) {
                 w->parts[s].prepared = false;
             } else if (got != CLEAVE_IO || cleave__clock_ns() > until_ns ||
@@ -342,7 +343,6 @@ enum cleave_status cleave__shift_switch(struct cleave__shift *shift, struct clea
     struct switching w = {.shift = shift, .id = shift->seat->base_id + shift->attempts++};
     uint64_t rows = 0;
     w.parts = calloc(shift->shards, sizeof *w.parts);
-    cleave__branch_name(shift->seat->coordinator, w.id, 0, w.name);
     enum cleave_status status = w.parts && make_parts(&w) ? CLEAVE_OK : no_memory(error);
     at(shift, "switch begins");
     if (!status) {

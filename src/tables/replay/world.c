@@ -1,10 +1,20 @@
 #include "tables/replay/world.h"
 
+#include <stdio.h>
 #include <time.h>
 
 void cleave__port_init(struct cleave__port *port, const char *url)
 {
     *port = (struct cleave__port){cleave__store_of(url), url, NULL};
+}
+
+const char *cleave__port_shown(const struct cleave__port *port, char line[CLEAVE__SHOWN_SIZE])
+{
+    struct cleave_arena arena = {0};
+    const char *shown = cleave__store_shown(port->url, &arena);
+    snprintf(line, CLEAVE__SHOWN_SIZE, "%s", shown ? shown : "a shard");
+    cleave__arena_free(&arena);
+    return line;
 }
 
 void cleave__port_close(struct cleave__port *port)

@@ -48,6 +48,9 @@ enum cleave_status cleave__port_batch(struct cleave__port *port,
 /* Commits or rolls back by name; that there is none of that name is fine. */
 enum cleave_status cleave__port_finish(struct cleave__port *port, const char *name, bool commit,
                                        struct cleave_error *error);
+/* The URL without its password, for messages; returns `line`. */
+enum { CLEAVE__SHOWN_SIZE = 160 };
+const char *cleave__port_shown(const struct cleave__port *port, char line[CLEAVE__SHOWN_SIZE]);
 uint64_t cleave__clock_ns(void);
 
 #endif

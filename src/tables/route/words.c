@@ -200,6 +200,21 @@ void cleave__words_name_part(struct cleave_words *words, const char *name)
     add_part(words, name, strlen(name));
 }
 
+/* Whether DDL can repeat it as it is: words, modifiers, and names in quotes that are closed, which
+ * is how PostgreSQL's format_type() spells "Pay Grade"[]. */
+static bool is_spelled(const char *type)
+{
+    bool quoted = false, plain = *type != 0;
+    for (const char *c = type; plain && *c; c++) {
+        if (*c == '"')
+            quoted = !quoted;
+        else
+            plain = quoted || (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
+                    (*c >= '0' && *c <= '9') || strchr(" _.,()[]", *c);
+    }
+    return plain && !quoted;
+}
+
 void cleave__words_type(struct cleave_words *w, const char *type)
 {
     static const char *const serials[][2] = {
@@ -210,11 +225,7 @@ void cleave__words_type(struct cleave_words *w, const char *type)
         if (strcmp(type, serials[i][0]) == 0)
             type = serials[i][1];
     }
-    bool plain = *type != 0;
-    for (const char *c = type; *c; c++)
-        plain = plain && ((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
-                          (*c >= '0' && *c <= '9') || strchr(" _.,()[]", *c));
-    if (plain)
+    if (is_spelled(type))
         cleave__words_add(w, "%s", type);
     else
         cleave__words_name(w, type);

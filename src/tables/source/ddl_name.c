@@ -154,6 +154,43 @@ static void print_modifiers(const PgQuery__TypeName *type, char *out, size_t siz
         snprintf(out + used, size - used, ")");
 }
 
+/* One part of a name, in quotes unless it is of small letters, digits and underscores. */
+static size_t print_part(const char *part, size_t length, char *out, size_t size)
+{
+    size_t used = 0;
+    bool plain = length && !(part[0] >= '0' && part[0] <= '9');
+    for (size_t i = 0; i < length; i++)
+        plain = plain && (part[i] == '_' || (part[i] >= 'a' && part[i] <= 'z') ||
+                          (part[i] >= '0' && part[i] <= '9'));
+    if (plain)
+        return (size_t)snprintf(out, size, "%.*s", (int)length, part);
+    for (size_t i = 0; i < length && used + 4 < size; i++) {
+        if (!i)
+            out[used++] = '"';
+        if (part[i] == '"')
+            out[used++] = '"';
+        out[used++] = part[i];
+    }
+    return used + (size_t)snprintf(out + used, size - used, "\"");
+}
+
+/* A type of the user's as format_type() spells it. `name` has at most two parts of 63 bytes. */
+static void print_type_name(const char *name, bool array, char *out, size_t size)
+{
+    const char *dot = strchr(name, '.');
+    size_t used = 0;
+    if (dot) {
+        used = print_part(name, (size_t)(dot - name), out, size - 4);
+        if (used + 8 < size)
+            out[used++] = '.';
+        name = dot + 1;
+    }
+    if (used + 8 < size)
+        used += print_part(name, strlen(name), out + used, size - used - 4);
+    if (used + 4 < size)
+        snprintf(out + used, size - used, "%s", array ? "[]" : "");
+}
+
 enum cleave_status cleave__ddl_type(struct cleave_ddl *ddl, const PgQuery__TypeName *type,
                                     struct cleave_build_column *out)
 {
@@ -201,7 +238,7 @@ enum cleave_status cleave__ddl_type(struct cleave_ddl *ddl, const PgQuery__TypeN
     else if (built_in && same(name, "interval"))
         snprintf(spelled, sizeof spelled, "interval%s", array ? "[]" : "");
     else if (defined || !built_in)
-        snprintf(spelled, sizeof spelled, "%.200s%s", defined ? full : name, array ? "[]" : "");
+        print_type_name(defined ? full : name, array, spelled, sizeof spelled);
     else
         snprintf(spelled, sizeof spelled, "%.150s%s%s", name, modifiers, array ? "[]" : "");
     out->type_name = cleave__build_string(&ddl->build, spelled);
