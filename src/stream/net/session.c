@@ -284,12 +284,16 @@ enum cleave_status cleave__net_seat_take(struct cleave__net_session *session,
     enum cleave_status status =
         cleave__bucket_open(&session->nats, "world", false, &hold->bucket, error);
     struct cleave__net_seat found = {0};
-    if (!status)
+    bool again = !status;
+    for (int tries = 0; again && tries < 10; tries++) {
+        hold->number = 0;
         status = find_seat(hold, session->world.publishers, &found.number, error);
-    if (!status)
-        status = count_up(hold->bucket, "sessions", &hold->number, error);
-    if (!status)
-        status = claim(hold, hold->revision, error);
+        if (!status)
+            status = count_up(hold->bucket, "sessions", &hold->number, error);
+        if (!status)
+            status = claim(hold, hold->revision, error);
+        again = status == CLEAVE_CONFLICT; /* it took so long that another has the seat */
+    }
     if (!status)
         status = look_around(hold, session->world.publishers, found.number, &found.first, error);
     found.session = hold->number;
