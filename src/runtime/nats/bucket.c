@@ -60,9 +60,12 @@ enum cleave_status cleave__bucket_open(const struct cleave_nats_options *options
         /* Whether JetStream is there at all is told more clearly so. */
         jsAccountInfo *account = NULL;
         uint64_t began_ns = now_ns();
-        while (!said && (said = js_GetAccountInfo(&account, bucket->js, NULL, &code)) && !code &&
-               wait_for(bucket, said, began_ns))
-            said = NATS_OK;
+        while (!said && (said = js_GetAccountInfo(&account, bucket->js, NULL, &code)) &&
+               (!code || code == JSClusterNotAvailErr) &&
+               wait_for(bucket, code ? NATS_TIMEOUT : said, began_ns)) {
+            said = NATS_OK; /* a cluster without a leader will have one */
+            code = (jsErrCode)0;
+        }
         jsAccountInfo_Destroy(account);
         kvConfig config;
         kvConfig_Init(&config);
