@@ -192,9 +192,12 @@ static enum cleave_status take_match(void *context, uint64_t sequence, const cha
         uint64_t query = number_of(json_array_get(queries, i));
         t->matches++;
         t->digest += cleave__match_digest(object & within_session, query);
-        unknown = unknown || !cleave__map_find(&t->name_of, query);
+        /* Where nothing has a name, numbers that are no hash are names (query_number,
+         * stream_feed.c). */
+        unknown =
+            unknown || (!cleave__map_find(&t->name_of, query) && (t->names.count || query >> 62));
     }
-    if (!t->arguments->count && unknown && t->names.count)
+    if (!t->arguments->count && unknown)
         status = read_names(t, error); /* of one that is younger */
     for (size_t i = 0; i < json_array_size(queries) && !status && !t->arguments->count; i++)
         print_one(t, number_of(json_array_get(queries, i)), root, json_object_get(root, "row"));

@@ -74,6 +74,9 @@ expect 0 stream match --queries queries.csv --json objects.csv
 sed 's/"line":[0-9]*,//' out | sort >wanted
 [ "$(wc -l <wanted)" -gt 100 ] || fail "too few matches for a test"
 
+timeout 100 "$cleave" stream subscribe --name w --from all --json >early.out 2>early.err &
+early=$!
+sleep 1
 expect 0 stream publish --name w --queries queries.csv
 expect_line '4 queries stored' err
 expect 0 stream publish --name w objects.csv
@@ -81,6 +84,11 @@ expect_line '2000 objects acknowledged' err
 expect 0 stream subscribe --name w --from all --until-end --json
 sed 's/"number":[0-9]*,//' out | sort >told
 cmp wanted told || fail "what is told is not what matches"
+sleep 2
+kill -TERM $early
+wait $early
+sed 's/"number":[0-9]*,//' early.out | sort >told
+cmp wanted told || fail "a subscriber that was there before all names is told otherwise"
 
 # Killed and started again while objects come: still the same, each once.
 next=$(grep -o 'from [0-9]*$' err | grep -o '[0-9]*')

@@ -4,6 +4,7 @@
  *
  * This process makes no runtime: it starts the others and reads what they leave in memory that all
  * share. */
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -21,6 +22,7 @@
 #include <cmocka.h>
 
 #include "probe.h"
+#include "runtime/nats/bucket.h"
 #include "support/nats_server.h"
 
 enum { IDS = 1 << 20, PROCESSES = 6 };
@@ -508,6 +510,64 @@ static void nodes_die_in_turn(void **state)
     account_is_right();
 }
 
+/* ---- compare-and-set where servers have replicas ---- */
+
+enum { COUNTERS = 4, COUNTS = 40 };
+
+static void *count_up(void *context)
+{
+    struct cleave_error error = {.message = ""};
+    struct cleave__bucket *bucket = NULL;
+    bool fine = !cleave__bucket_open(&world, "count", true, &bucket, &error);
+    for (int i = 0; i < COUNTS && fine;) {
+        struct cleave_writer value = {0};
+        char text[24];
+        uint64_t revision = 0, now;
+        unsigned long long count = 0;
+        enum cleave_status status = cleave__bucket_get(bucket, "count", &value, &revision, &error);
+        if (!status)
+            count = strtoull((char *)value.data, NULL, 10);
+        snprintf(text, sizeof text, "%llu.", count + 1); /* ends a number without a zero byte */
+        status = status == CLEAVE_NOT_FOUND
+                     ? cleave__bucket_create(bucket, "count", text, strlen(text), &now, &error)
+                 : status ? status
+                          : cleave__bucket_update(bucket, "count", text, strlen(text), revision,
+                                                  &now, &error);
+        fine = !status || status == CLEAVE_CONFLICT;
+        i += !status;
+        free(value.data);
+    }
+    if (!fine)
+        printf("  %s\n", error.message);
+    cleave__bucket_close(bucket);
+    *(bool *)context = fine;
+    return NULL;
+}
+
+static void one_writer_wins(void **state)
+{
+    (void)state;
+    pthread_t threads[COUNTERS];
+    bool fine[COUNTERS];
+    struct cleave__bucket *bucket = NULL;
+    struct cleave_writer value = {0};
+    struct cleave_error error;
+    uint64_t revision;
+    cluster_options();
+    world.patience_ns = UINT64_C(30000000000); /* servers that have just begun have no leader */
+    for (int i = 0; i < COUNTERS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, count_up, &fine[i]), 0);
+    for (int i = 0; i < COUNTERS; i++)
+        pthread_join(threads[i], NULL);
+    for (int i = 0; i < COUNTERS; i++)
+        assert_true(fine[i]);
+    assert_int_equal(cleave__bucket_open(&world, "count", false, &bucket, &error), CLEAVE_OK);
+    assert_int_equal(cleave__bucket_get(bucket, "count", &value, &revision, &error), CLEAVE_OK);
+    assert_int_equal(strtoull((char *)value.data, NULL, 10), COUNTERS * COUNTS);
+    cleave__bucket_close(bucket);
+    free(value.data);
+}
+
 static int set_up_cluster(void **state)
 {
     (void)state;
@@ -685,7 +745,8 @@ int main(int argc, char **argv)
     };
     if (!nats_server_installed())
         return 0;
-    const struct CMUnitTest cluster[] = {cmocka_unit_test(nodes_die_in_turn)};
+    const struct CMUnitTest cluster[] = {cmocka_unit_test(one_writer_wins),
+                                         cmocka_unit_test(nodes_die_in_turn)};
     (void)argv;
     return argc > 1 ? cmocka_run_group_tests(cluster, set_up_cluster, tear_down_cluster)
                     : cmocka_run_group_tests(tests, set_up, tear_down);

@@ -11,6 +11,7 @@ struct cleave__bucket {
     jsCtx *js;
     kvStore *store;
     uint64_t patience_ns;
+    uint64_t last; /* the newest message of all keys that was heard of */
     char name[CLEAVE__SUBJECT_BYTES];
 };
 
@@ -59,9 +60,12 @@ enum cleave_status cleave__bucket_open(const struct cleave_nats_options *options
         /* Whether JetStream is there at all is told more clearly so. */
         jsAccountInfo *account = NULL;
         uint64_t began_ns = now_ns();
-        while (!said && (said = js_GetAccountInfo(&account, bucket->js, NULL, &code)) && !code &&
-               wait_for(bucket, said, began_ns))
-            said = NATS_OK;
+        while (!said && (said = js_GetAccountInfo(&account, bucket->js, NULL, &code)) &&
+               (!code || code == JSClusterNotAvailErr) &&
+               wait_for(bucket, code ? NATS_TIMEOUT : said, began_ns)) {
+            said = NATS_OK; /* a cluster without a leader will have one */
+            code = (jsErrCode)0;
+        }
         jsAccountInfo_Destroy(account);
         kvConfig config;
         kvConfig_Init(&config);
@@ -142,6 +146,47 @@ static natsStatus look_up(struct cleave__bucket *bucket, const char *key, const 
     return status == NATS_NOT_FOUND ? NATS_OK : status;
 }
 
+/* The key's value, in place of the one of revision `last`.
+ *
+ * With replicas the server (2.9) compares a key's revision before it proposes a write, not when it
+ * makes it: two that come together both win. It does compare the stream's last sequence number when
+ * it makes it. So both are asked for; where only the second was wrong, another key was written
+ * meanwhile, and *passed is set: once more, behind `bucket->last`. */
+static natsStatus replace(struct cleave__bucket *bucket, const char *key, const void *bytes,
+                          size_t length, uint64_t last, uint64_t *now, bool *passed, bool *conflict)
+{
+    char subject[CLEAVE__SUBJECT_BYTES + 200];
+    jsPubOptions options;
+    jsPubAck *ack = NULL;
+    jsErrCode code = 0;
+    *passed = *conflict = false;
+    snprintf(subject, sizeof subject, "$KV.%s.%s", bucket->name, key);
+    jsPubOptions_Init(&options);
+    if (bucket->last < last)
+        bucket->last = last;
+    options.ExpectLastSubjectSeq = last;
+    options.ExpectLastSeq = bucket->last;
+    natsStatus status = js_Publish(&ack, bucket->js, subject, bytes, (int)length, &options, &code);
+    if (!status)
+        *now = bucket->last = ack->Sequence;
+    jsPubAck_Destroy(ack);
+    const char *text = status ? nats_GetLastError(NULL) : NULL;
+    const char *number = text ? strstr(text, "wrong last sequence: ") : NULL;
+    if (number) {
+        uint64_t said = strtoull(number + strlen("wrong last sequence: "), NULL, 10);
+        kvEntry *entry = NULL;
+        natsStatus got = kvStore_Get(&entry, bucket->store, key);
+        *passed = !got && kvEntry_Revision(entry) == last;
+        *conflict = got == NATS_NOT_FOUND || (!got && !*passed);
+        kvEntry_Destroy(entry);
+        if (said > bucket->last)
+            bucket->last = said;
+        if (got && !*conflict)
+            return got;
+    }
+    return status;
+}
+
 /* `last` 0: it must not be there. */
 static enum cleave_status change(struct cleave__bucket *bucket, const char *key, const void *bytes,
                                  size_t length, uint64_t last, uint64_t *revision,
@@ -155,15 +200,19 @@ static enum cleave_status change(struct cleave__bucket *bucket, const char *key,
                                 length);
     for (;;) {
         uint64_t now = 0;
-        natsStatus status = last
-                                ? kvStore_Update(&now, bucket->store, key, bytes, (int)length, last)
-                                : kvStore_Create(&now, bucket->store, key, bytes, (int)length);
+        bool passed = false, conflict = false;
+        natsStatus status =
+            last ? replace(bucket, key, bytes, length, last, &now, &passed, &conflict)
+                 : kvStore_Create(&now, bucket->store, key, bytes, (int)length);
         if (!status) {
             *revision = now;
             return CLEAVE_OK;
         }
-        const char *text = nats_GetLastError(NULL);
-        bool conflict = text && (strstr(text, "wrong last sequence") || strstr(text, "key exists"));
+        if (passed && now_ns() - began_ns <= bucket->patience_ns)
+            continue;
+        const char *text = last ? NULL : nats_GetLastError(NULL);
+        conflict = conflict ||
+                   (text && (strstr(text, "wrong last sequence") || strstr(text, "key exists")));
         if (!conflict && !wait_for(bucket, status, began_ns))
             return failed(bucket, status, 0, error);
         if (!conflict) {

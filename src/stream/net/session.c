@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "runtime/nats/bucket.h"
 #include "stream/net/process.h"
@@ -171,12 +172,14 @@ static void seat_text(uint64_t session, uint64_t until_ms, char text[SHORT_BYTES
     snprintf(text, SHORT_BYTES, "%" PRIu64 " %" PRIu64, session, until_ms);
 }
 
-/* Of what stands at a seat: whose it is; 0: nobody's any more. */
+/* Of what stands at a seat: whose it is; 0: nobody's any more. Who has no session yet counts as
+ * the first one. */
 static uint64_t holder_of(const char *text)
 {
     char *end;
     uint64_t session = strtoull(text, &end, 10);
-    return strtoull(end, NULL, 10) > clock_ms() ? session : 0;
+    bool held = strtoull(end, NULL, 10) > clock_ms();
+    return !held ? 0 : session ? session : 1;
 }
 
 /* Whose seat `key` is; 0: nobody's. `revision` 0: nothing stands there. */
@@ -198,43 +201,55 @@ static enum cleave_status claim(struct cleave__net_hold *hold, uint64_t revision
     struct cleave__bucket *bucket = hold->bucket;
     char mine[SHORT_BYTES];
     seat_text(hold->number, clock_ms() + CLEAVE__NET_SEAT_MS, mine);
+    if (!hold->number) { /* nobody else's text */
+        size_t length = strlen(mine);
+        snprintf(mine + length, sizeof mine - length, " %d %p", (int)getpid(), (void *)hold);
+    }
     return revision ? cleave__bucket_update(bucket, hold->key, mine, strlen(mine), revision,
                                             &hold->revision, error)
                     : cleave__bucket_create(bucket, hold->key, mine, strlen(mine), &hold->revision,
                                             error);
 }
 
-/* Looks at every seat and takes the first that is free. */
+/* Takes the first seat that is free. */
 static enum cleave_status find_seat(struct cleave__net_hold *hold, uint32_t publishers,
-                                    uint32_t *number, bool *first, struct cleave_error *error)
+                                    uint32_t *number, struct cleave_error *error)
 {
-    uint32_t mine = UINT32_MAX;
+    for (uint32_t i = 0; i < publishers; i++) {
+        uint64_t holder, revision;
+        snprintf(hold->key, sizeof hold->key, "publisher.%" PRIu32, i);
+        enum cleave_status status = look(hold->bucket, hold->key, &holder, &revision, error);
+        if (!status && holder)
+            continue;
+        if (!status)
+            status = claim(hold, revision, error);
+        if (!status)
+            *number = i;
+        if (status != CLEAVE_CONFLICT)
+            return status;
+    }
+    return cleave_error_set(error, CLEAVE_LIMIT,
+                            "all %" PRIu32 " seats of publishers are taken: one is free %d s "
+                            "after its holder has died",
+                            publishers, CLEAVE__NET_SEAT_MS / 1000);
+}
+
+/* Whether no earlier session is at work. Each has its seat before it has its number, so that
+ * whoever has a lower one is seen here. */
+static enum cleave_status look_around(struct cleave__net_hold *hold, uint32_t publishers,
+                                      uint32_t mine, bool *first, struct cleave_error *error)
+{
     *first = true;
     for (uint32_t i = 0; i < publishers; i++) {
         char key[sizeof hold->key];
-        uint64_t holder, revision;
+        uint64_t holder = 0, revision;
         snprintf(key, sizeof key, "publisher.%" PRIu32, i);
-        enum cleave_status status = look(hold->bucket, key, &holder, &revision, error);
-        if (!status && !holder && mine == UINT32_MAX) {
-            memcpy(hold->key, key, sizeof key); /* it stays, once it is taken */
-            status = claim(hold, revision, error);
-            if (!status)
-                mine = i;
-            if (status == CLEAVE_CONFLICT) {
-                *first = false;
-                status = CLEAVE_OK;
-            }
-        }
+        enum cleave_status status =
+            i == mine ? CLEAVE_OK : look(hold->bucket, key, &holder, &revision, error);
         if (status)
             return status;
         *first = *first && (!holder || holder > hold->number);
     }
-    if (mine == UINT32_MAX)
-        return cleave_error_set(error, CLEAVE_LIMIT,
-                                "all %" PRIu32 " seats of publishers are taken: one is free %d s "
-                                "after its holder has died",
-                                publishers, CLEAVE__NET_SEAT_MS / 1000);
-    *number = mine;
     return CLEAVE_OK;
 }
 
@@ -268,11 +283,21 @@ enum cleave_status cleave__net_seat_take(struct cleave__net_session *session,
         return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for a publisher's seat");
     enum cleave_status status =
         cleave__bucket_open(&session->nats, "world", false, &hold->bucket, error);
+    struct cleave__net_seat found = {0};
+    bool again = !status;
+    for (int tries = 0; again && tries < 10; tries++) {
+        hold->number = 0;
+        status = find_seat(hold, session->world.publishers, &found.number, error);
+        if (!status)
+            status = count_up(hold->bucket, "sessions", &hold->number, error);
+        if (!status)
+            status = claim(hold, hold->revision, error);
+        again = status == CLEAVE_CONFLICT; /* it took so long that another has the seat */
+    }
     if (!status)
-        status = count_up(hold->bucket, "sessions", &hold->number, error);
-    struct cleave__net_seat found = {.session = hold->number, .base = hold->number << NUMBER_BITS};
-    if (!status)
-        status = find_seat(hold, session->world.publishers, &found.number, &found.first, error);
+        status = look_around(hold, session->world.publishers, found.number, &found.first, error);
+    found.session = hold->number;
+    found.base = hold->number << NUMBER_BITS;
     pthread_mutex_init(&hold->lock, NULL);
     pthread_cond_init(&hold->change, NULL);
     if (!status && pthread_create(&hold->thread, NULL, keep_seat, hold))
