@@ -1,9 +1,12 @@
 #include "cli/stream_feed.h"
 
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <xxhash.h>
+
+#include "stream/net/subscribe.h"
 
 /* ---- words that all publishers number alike ---- */
 
@@ -169,6 +172,57 @@ static enum cleave_status renumber_queries(struct cleave_stream_feed *f, const u
     return status;
 }
 
+static enum cleave_status take_standing(void *context, uint64_t sequence, const char *subject,
+                                        const char *content, size_t length,
+                                        struct cleave_error *error)
+{
+    struct cleave_stream_feed *f = context;
+    uint64_t id = strtoull(subject, NULL, 10);
+    json_t *root = json_loadb(content, length, 0, NULL);
+    bool fine = true;
+    (void)sequence;
+    if (json_object_get(root, "name"))
+        fine = cleave__map_put(&f->standing, id) != NULL;
+    else
+        cleave__map_remove(&f->standing, id);
+    json_decref(root);
+    return fine ? CLEAVE_OK : no_memory(error);
+}
+
+/* What is there already, of all publishers. */
+static enum cleave_status find_standing(struct cleave_stream_feed *f, struct cleave_error *error)
+{
+    struct cleave__net_following following = {.nats = &f->session->nats,
+                                              .log = CLEAVE__NET_QUERIES,
+                                              .from = 1,
+                                              .until_end = true,
+                                              .progress = f->progress,
+                                              .each = take_standing,
+                                              .context = f};
+    return cleave__net_follow(&following, error);
+}
+
+/* The next query that ends: all of the file, or those that stand. False: no more. */
+static bool next_ending(struct cleave_stream_feed *f, struct cleave_arena *arena,
+                        struct cleave__query *out)
+{
+    while (cleave__left(&f->ending)) {
+        struct cleave__query query;
+        bool short_of_memory;
+        if (!cleave__query_read(&f->ending, arena, &query, &short_of_memory))
+            return false;
+        if (!f->remove && !cleave__map_find(&f->standing, query.id))
+            continue;
+        *out = (struct cleave__query){.id = query.id,
+                                      .end_ms = CLEAVE__NEVER,
+                                      .region = cleave__region_everywhere(&f->session->world.space),
+                                      .predicate = CLEAVE__CONTAINS,
+                                      .events = CLEAVE__EVENT_MATCH};
+        return true;
+    }
+    return false;
+}
+
 static enum cleave_status name_queries(struct cleave_stream_feed *f, struct cleave_error *error)
 {
     struct cleave__net_names *names;
@@ -210,10 +264,13 @@ enum cleave_status cleave__stream_feed_open(struct cleave_stream_feed *f,
         if (!status)
             status = renumber_queries(f, map, error);
         free(map);
+        if (!status && !f->remove)
+            status = find_standing(f, error);
         if (!status)
             status = name_queries(f, error);
         f->queries = (struct cleave_reader){f->loaded.bytes.data,
                                             f->loaded.bytes.data + f->loaded.bytes.count, false};
+        f->ending = f->queries;
     }
     if (status || !f->files->objects)
         return status;
@@ -238,6 +295,7 @@ void cleave__stream_feed_close(struct cleave_stream_feed *f)
 {
     cleave__dictionary_free(&f->words);
     cleave__dictionary_free(&f->names);
+    cleave__map_free(&f->standing);
     cleave__objects_close(f->objects);
     cleave__stream_loaded_free(&f->loaded);
     cleave__stream_generator_free(f->generator);
@@ -337,9 +395,18 @@ static enum cleave_status next(void *context, struct cleave_arena *arena,
         next_made(f, out);
         return CLEAVE_OK;
     }
-    if (cleave__left(&f->queries)) {
+    if (next_ending(f, arena, &out->query)) {
+        out->kind = CLEAVE__FEED_REMOVE;
+        return CLEAVE_OK;
+    }
+    if (!f->ended_first) {
+        f->ended_first = true;
+        out->kind = CLEAVE__FEED_WAIT;
+        return CLEAVE_OK;
+    }
+    if (cleave__left(&f->queries) && !f->remove) {
         bool short_of_memory;
-        out->kind = f->remove ? CLEAVE__FEED_REMOVE : CLEAVE__FEED_STORE;
+        out->kind = CLEAVE__FEED_STORE;
         return cleave__query_read(&f->queries, arena, &out->query, &short_of_memory)
                    ? CLEAVE_OK
                    : no_memory(error);

@@ -2,6 +2,7 @@
 #ifndef CLEAVE_CLI_STREAM_FEED_H
 #define CLEAVE_CLI_STREAM_FEED_H
 
+#include "base/map.h"
 #include "cli/stream.h"
 #include "cli/stream_row.h"
 #include "stream/net/dictionary.h"
@@ -17,7 +18,7 @@ struct cleave_stream_feed {
     struct cleave__net_session *session;
     struct cleave__net_seat seat;
     const struct cleave_progress *progress;
-    bool remove; /* the queries end */
+    bool remove; /* the queries end; by their names, wherever they are */
     bool arrival;
     char *fields;                              /* of objects, to go along; NULL: the whole row */
     const struct cleave__stream_options *made; /* instead of files */
@@ -26,6 +27,11 @@ struct cleave_stream_feed {
     struct cleave__dictionary words, names; /* of terms, of fields */
     struct cleave_stream_loaded loaded;
     struct cleave_reader queries; /* of loaded.bytes */
+    /* Queries whose names stand already end first, everywhere: the old one may be where the new
+     * one is not. */
+    struct cleave__map standing; /* ids */
+    struct cleave_reader ending; /* of loaded.bytes */
+    bool ended_first;
     struct cleave__objects *objects;
     struct cleave_row_fields shown;
     struct cleave__stream_generator *generator;

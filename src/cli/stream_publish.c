@@ -91,9 +91,16 @@ static void tell(const struct cleave_stream_feed *feed, const struct cleave__net
         rows = c->rows;
         refused += c->refused;
     }
+    if (p->queries)
+        fprintf(stderr, "cleave: %" PRIu64 " queries stored, %.0f a second", p->queries,
+                p->queries_per_s);
+    if (p->queries && p->removals)
+        fprintf(stderr, ", %" PRIu64 " in place of older ones", p->removals);
+    else if (p->removals)
+        fprintf(stderr, "cleave: %" PRIu64 " queries removed, %.0f a second", p->removals,
+                p->queries_per_s);
     if (p->queries || p->removals)
-        fprintf(stderr, "cleave: %" PRIu64 " queries %s, %.0f a second\n", p->queries + p->removals,
-                p->removals ? "removed" : "stored", p->queries_per_s);
+        fputc('\n', stderr);
     if (p->objects || rows)
         fprintf(stderr,
                 "cleave: %" PRIu64 " objects acknowledged, %.0f a second, after %.3f ms (p50), "

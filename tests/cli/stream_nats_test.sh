@@ -117,12 +117,26 @@ expect 0 stream subscribe --name w --from "$next" --until-end --json
 sed 's/"number":[0-9]*,//' out | sort >told
 cmp wanted told || fail "after kills what is told is not what matches: $(diff wanted told | head -5)"
 
+# A query under a name that stands takes the old one's place, wherever that was.
+sed 's/^17,5,5,20,20/17,-100,-50,-90,-40/' queries.csv >moved.csv
+expect 0 stream publish --name w --queries moved.csv
+expect_line '4 queries stored' err
+expect_line '4 in place of older ones' err
+expect 0 stream match --queries moved.csv --json objects.csv
+sed 's/"line":[0-9]*,//' out | sort >wanted_moved
+cmp -s wanted wanted_moved && fail "the moved query matches the same"
+next=$(timeout 60 "$cleave" stream subscribe --name w --from all --until-end --count 2>&1 >out | grep -o 'from [0-9]*$' | grep -o '[0-9]*')
+expect 0 stream publish --name w objects.csv
+expect 0 stream subscribe --name w --from "$next" --until-end --json
+sed 's/"number":[0-9]*,//' out | sort >told
+cmp wanted_moved told || fail "the old query still matches: $(diff wanted_moved told | head -3)"
+
 # Removed queries match no more; a seat that is taken is refused; another world's options are.
 expect 0 stream publish --name w --queries queries.csv --remove
 expect_line '4 queries removed' err
 expect 0 stream publish --name w objects.csv
 expect 0 stream subscribe --name w --from all --until-end --count --quiet
-expect_line "$((2 * $(wc -l <wanted))) matches" out
+expect_line "$((2 * $(wc -l <wanted) + $(wc -l <wanted_moved))) matches" out
 expect 2 stream serve --name w --role evaluator --seat 7
 expect_one_line
 expect_line 'there is no seat 7' err

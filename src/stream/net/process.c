@@ -209,8 +209,8 @@ cleave__net_publish(struct cleave__net_session *session, const struct cleave__ne
     if (part.actor) { /* what was acknowledged, whatever came then */
         struct cleave__feeder *f = cleave__runtime_state(part.runtime, part.actor);
         out->objects = f->objects_acknowledged;
-        out->queries = f->queries;
-        out->removals = f->removals;
+        out->queries = f->queries_acknowledged;
+        out->removals = f->removals_acknowledged;
         out->repeated = f->repeated;
         out->elapsed_s = (double)(f->last_object_ns - f->first_object_ns) * 1e-9;
         out->objects_per_s = per_second(out->objects, f->first_object_ns, f->last_object_ns);

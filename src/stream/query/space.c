@@ -2,6 +2,7 @@
  * which keeps its digits for near points. */
 #include "stream/query/space.h"
 
+#include <float.h>
 #include <math.h>
 
 static const double earth_radius_m = 6371008.8;
@@ -31,6 +32,14 @@ bool cleave__space_point(const struct cleave__space *space, double *x, double *y
         return false;
     *x = fabs(*y) == 90 ? 0 : wrap_longitude(*x);
     return true;
+}
+
+struct cleave__region cleave__region_everywhere(const struct cleave__space *space)
+{
+    double far = DBL_MAX / 4; /* so that the width is a number too */
+    if (space->kind == CLEAVE__GLOBE)
+        return (struct cleave__region){CLEAVE__RECTANGLE, -180, -90, 180, 90, 0};
+    return (struct cleave__region){CLEAVE__RECTANGLE, -far, -far, far, far, 0};
 }
 
 enum cleave_status cleave__region_prepare(const struct cleave__space *space,

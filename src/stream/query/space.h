@@ -44,6 +44,8 @@ extern const struct cleave__space cleave__globe;
 /* Makes a point canonical; false if there is none such (not finite, or a latitude past a pole). */
 bool cleave__space_point(const struct cleave__space *space, double *x, double *y);
 
+/* A rectangle with every point, prepared. */
+struct cleave__region cleave__region_everywhere(const struct cleave__space *space);
 /* Makes a region canonical. CLEAVE_BAD_INPUT says what is wrong with it. */
 enum cleave_status cleave__region_prepare(const struct cleave__space *space,
                                           struct cleave__region *region,

@@ -387,8 +387,10 @@ static void answered(struct cleave__feeder *f, struct cleave_context *context,
         return;
     }
     tell(f, fed, true);
-    for (size_t i = 0; !fed->objects && i < fed->which.count; i++)
+    for (size_t i = 0; !fed->objects && i < fed->which.count; i++) {
         cleave__map_remove(&f->changing, fed->which.data[i] >> 1);
+        *(fed->which.data[i] & 1 ? &f->removals_acknowledged : &f->queries_acknowledged) += 1;
+    }
     *(fed->objects ? &f->last_object_ns : &f->last_query_ns) = now_ns;
     if (fed->objects) {
         f->objects_acknowledged += fed->which.count;

@@ -44,7 +44,7 @@ struct cleave__feeder {
     struct cleave__fed filling;
     uint64_t step, version, last_ms, order;
     uint64_t objects, queries, removals, repeated;
-    uint64_t objects_acknowledged;
+    uint64_t objects_acknowledged, queries_acknowledged, removals_acknowledged;
     struct cleave_histogram ack_ns; /* apart: of a message of objects, for each of them */
     uint32_t over_tries;
     uint64_t first_object_ns, last_object_ns, first_query_ns, last_query_ns;

@@ -175,14 +175,6 @@ static enum cleave_status circle(const struct cleave__queries *q, double x, doub
     return CLEAVE_OK;
 }
 
-static void everywhere(const struct cleave__space *space, struct cleave__region *region)
-{
-    double far = DBL_MAX / 4; /* so that the width is a number too */
-    *region = space->kind == CLEAVE__GLOBE
-                  ? (struct cleave__region){CLEAVE__RECTANGLE, -180, -90, 180, 90, 0}
-                  : (struct cleave__region){CLEAVE__RECTANGLE, -far, -far, far, far, 0};
-}
-
 static enum cleave_status rectangle(const struct cleave__queries *q, struct cleave__region *region,
                                     struct cleave_error *error)
 {
@@ -228,7 +220,7 @@ static enum cleave_status take_place(const struct cleave__queries *q, struct cle
     } else if (value(q, X).kind || value(q, Y).kind || radius) {
         return cleave__rows_fail(q->rows, error, "a circle needs x, y and radius");
     } else {
-        everywhere(q->options.space, region);
+        *region = cleave__region_everywhere(q->options.space);
     }
     if (status)
         return status;
