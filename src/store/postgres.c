@@ -36,9 +36,14 @@ static const char *advice(const char *state)
     return "";
 }
 
-static enum cleave_status status_of(const struct cleave__postgres *p, const char *state)
+/* A server that goes down may say so before the connection is seen to be lost. */
+static enum cleave_status status_of(const struct cleave__postgres *p, const PGresult *result,
+                                    const char *state)
 {
-    if (PQstatus(p->connection) == CONNECTION_BAD)
+    const char *severity =
+        result ? PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED) : NULL;
+    if (PQstatus(p->connection) == CONNECTION_BAD ||
+        (severity && (strcmp(severity, "FATAL") == 0 || strcmp(severity, "PANIC") == 0)))
         return CLEAVE_IO;
     if (state && strncmp(state, "53", 2) == 0)
         return CLEAVE_LIMIT;
@@ -53,8 +58,8 @@ enum cleave_status cleave__postgres_fail(struct cleave__postgres *p, const PGres
     const char *message = result ? PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY) : NULL;
     const char *detail = result ? PQresultErrorField(result, PG_DIAG_MESSAGE_DETAIL) : NULL;
     const char *context = result ? PQresultErrorField(result, PG_DIAG_CONTEXT) : NULL;
-    enum cleave_status status = status_of(p, state);
-    if (!message || status == CLEAVE_IO)
+    enum cleave_status status = status_of(p, result, state);
+    if (!message)
         message = PQerrorMessage(p->connection);
     cleave__store_line(*message ? message : "the connection is lost", line, sizeof line);
     if (status == CLEAVE_IO)

@@ -223,6 +223,15 @@ static bool durable_servers(struct replay_world *stores)
     return true;
 }
 
+/* Tells the parent that rows move. */
+static void tell(void *context, const char *point)
+{
+    int *pipe_end = context;
+    (void)point;
+    if (*pipe_end >= 0 && write(*pipe_end, "m", 1) == 1)
+        *pipe_end = -1;
+}
+
 /* A shard's server dies and comes back while rows move: the mover goes on by itself. */
 static void a_shard_dies(void **state)
 {
@@ -244,18 +253,26 @@ static void a_shard_dies(void **state)
     load(&stores, lookups[0]);
     uint32_t from = 0;
     for (uint32_t round = 0; round < 4; round++) {
+        int ends[2];
+        char byte;
+        assert_int_equal(pipe(ends), 0);
         fflush(NULL);
         pid_t child = fork();
         if (child == 0) {
             struct cleave_replay_options options = options_of(&stores, lookups, from);
             struct cleave_replay_result result;
+            options.at = tell;
+            options.test_context = &ends[1];
             enum cleave_status status = cleave__replay(&options, &result, &error);
             if (status)
                 fprintf(stderr, "child: %s\n", error.message);
             _exit(status || !result.shift.whole);
         }
         assert_true(child > 0);
-        nanosleep(&(struct timespec){0, 250000000L + round * 60000000L}, NULL);
+        close(ends[1]);
+        assert_int_equal(read(ends[0], &byte, 1), 1);
+        close(ends[0]);
+        nanosleep(&(struct timespec){0, round * 40000000L}, NULL);
         assert_int_equal(cleave__cluster_kill(stores.cluster, round % SHARDS, &error), 0);
         assert_int_equal(cleave__cluster_start(stores.cluster, round % SHARDS, &error), 0);
         int how = 0;

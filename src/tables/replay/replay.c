@@ -257,11 +257,16 @@ enum cleave_status cleave__replay(const struct cleave_replay_options *options,
     free(run.seats);
     /* Whatever became of the run, nothing of it stays behind, if the shards are there. */
     struct cleave_error later;
-    enum cleave_status swept = cleave__recover(&run.world, false, &after, &later);
-    if (!swept && run.shift.mix)
-        swept = cleave__shift_clean(&run.shift, &later);
-    if (!swept && !status)
-        swept = cleave__decisions_forget(&run.world, &later);
+    enum cleave_status swept;
+    uint64_t until_ns = cleave__clock_ns() + run.world.patience_ns;
+    do { /* a shard that dies in the middle of it: once more */
+        swept = cleave__recover(&run.world, false, &after, &later);
+        if (!swept && run.shift.mix)
+            swept = cleave__shift_clean(&run.shift, &later);
+        if (!swept && !status)
+            swept = cleave__decisions_forget(&run.world, &later);
+    } while (swept == CLEAVE_IO && cleave__clock_ns() < until_ns &&
+             !(run.world.stop && *run.world.stop));
     cleave__mix_free(run.shift.mix);
     if (!status && swept) {
         status = swept;
