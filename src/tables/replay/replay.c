@@ -66,20 +66,25 @@ static enum cleave_status check(const struct cleave_replay_options *options,
 static enum cleave_status tell_apart(const struct cleave__replay_world *world,
                                      struct cleave_error *error)
 {
-    uint32_t shards = cleave__lookup_shards(world->lookup), count = shards + !!world->reference;
-    char(*identities)[CLEAVE_IDENTITY_SIZE] = calloc(count, CLEAVE_IDENTITY_SIZE);
-    enum cleave_status status = CLEAVE_OK;
-    if (!identities)
-        return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for the shards");
-    for (uint32_t i = 0; i < count && !status; i++) {
+    struct one {
         struct cleave__port port;
-        cleave__port_init(&port, i < shards ? world->urls[i] : world->reference);
-        status = cleave__port_open(&port, error);
+        char identity[CLEAVE_IDENTITY_SIZE];
+    };
+    uint32_t shards = cleave__lookup_shards(world->lookup), count = shards + !!world->reference;
+    struct one *all = calloc(count, sizeof *all);
+    enum cleave_status status = CLEAVE_OK;
+    if (!all)
+        return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for the shards");
+    /* Open until all are known: an empty file goes when it is closed, and its number to the next.
+     */
+    for (uint32_t i = 0; i < count && !status; i++) {
+        struct cleave__port *port = &all[i].port;
+        cleave__port_init(port, i < shards ? world->urls[i] : world->reference);
+        status = cleave__port_open(port, error);
         if (!status)
-            status = cleave__store_identity(port.url, port.session, identities[i], error);
-        cleave__port_close(&port);
+            status = cleave__store_identity(port->url, port->session, all[i].identity, error);
         for (uint32_t o = 0; o < i && !status; o++) {
-            if (strcmp(identities[o], identities[i]) == 0)
+            if (strcmp(all[o].identity, all[i].identity) == 0)
                 status =
                     i < shards
                         ? cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
@@ -88,7 +93,9 @@ static enum cleave_status tell_apart(const struct cleave__replay_world *world,
                                            "the reference is the same database as shard %u", o);
         }
     }
-    free(identities);
+    for (uint32_t i = 0; i < count; i++)
+        cleave__port_close(&all[i].port);
+    free(all);
     return status;
 }
 
