@@ -79,7 +79,8 @@ enum cleave_status cleave__bucket_open(const struct cleave_nats_options *options
                 break;
             said = NATS_OK;
         }
-        if (said == NATS_NOT_FOUND && !make)
+        /* One that is being made on a cluster has no leader to say so yet. */
+        if (!make && (said == NATS_NOT_FOUND || said == NATS_TIMEOUT))
             status =
                 cleave_error_set(error, CLEAVE_NOT_FOUND, "there is no bucket %s", bucket->name);
         else if (said)

@@ -84,14 +84,15 @@ enum cleave_status cleave__net_session_open(const struct cleave_nats_options *na
         create ? cleave__net_world_write(create, &wanted, error) : CLEAVE_OK;
     if (!status)
         status = find_world(session, wanted, error);
-    while (status == CLEAVE_NOT_FOUND && progress) {
+    /* A bucket that is being made, or whose leader is gone, answers nothing for a while. */
+    while ((status == CLEAVE_NOT_FOUND || (status == CLEAVE_IO && session->bucket)) && progress) {
         if (progress->report)
             progress->report(progress->context, "waiting for the world's balancer", 0, 0);
         if (progress->stop && *progress->stop)
             status = cleave_error_set(error, CLEAVE_INTERRUPTED, "stopped");
         else
             sleep_ms(WAIT_MS);
-        if (status == CLEAVE_NOT_FOUND)
+        if (status != CLEAVE_INTERRUPTED)
             status = find_world(session, wanted, error);
     }
     if (status == CLEAVE_NOT_FOUND)
