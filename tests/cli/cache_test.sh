@@ -105,7 +105,7 @@ bad 2 '--format takes one of auto, keys, sized' keys --format text --capacity 2
 
 # Ctrl-C: soon over, nothing printed.
 for i in $(seq 10); do cat reads; done >long
-timeout --preserve-status -s INT 1 "$cleave" cache long --capacity "$(seq -s , 10 90)" >out 2>err
+timeout --foreground --preserve-status -s INT 1 "$cleave" cache long --capacity "$(seq -s , 10 90)" >out 2>err
 status=$?
 [ $status = 130 ] || fail "Ctrl-C gave $status"
 [ -s out ] && fail "interrupted, and printed: $(head -c 200 out)"
@@ -114,7 +114,7 @@ expect_line 'stopped' err
 # While it waits for input, too.
 mkfifo slow
 exec 9<>slow
-timeout --preserve-status -s INT 0.5 "$cleave" cache slow --capacity 3 >out 2>err
+timeout --foreground --preserve-status -s INT 0.5 "$cleave" cache slow --capacity 3 >out 2>err
 status=$?
 [ $status = 130 ] || fail "Ctrl-C while reading gave $status"
 expect_one_line

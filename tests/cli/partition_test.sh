@@ -164,7 +164,7 @@ ls | grep -q 'named\..*' && fail "a temporary file was left"
 # Ctrl-C, in the search and while input is awaited: exit status 130, one line at most, no file.
 awk 'BEGIN { print 3000, 2000; for (e = 0; e < 3000; e++) print 1 + e * 7 % 2000, 1 + e * 13 % 1999, 1 + e * 31 % 1997 }' >long.hgr
 for file in long.hgr -; do
-    timeout --preserve-status -s INT 1 "$cleave" partition $file -k 16 --starts 1000000 -o never \
+    timeout --foreground --preserve-status -s INT 1 "$cleave" partition $file -k 16 --starts 1000000 -o never \
         >out 2>err < <(sleep 3)
     status=$?
     [ $status = 130 ] || fail "Ctrl-C: $file gave $status"

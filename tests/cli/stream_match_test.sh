@@ -95,7 +95,7 @@ time.sleep(2)'
 }
 { halves | timeout -s KILL 1 "$cleave" stream match --queries queries.csv -q >out; } 2>/dev/null
 [ "$(wc -l <out)" = 8001 ] || fail "half a line held back those before: $(wc -l <out)"
-slowly | timeout --preserve-status -s INT 1 "$cleave" stream match --queries queries.csv -q >out 2>err
+slowly | timeout --foreground --preserve-status -s INT 1 "$cleave" stream match --queries queries.csv -q >out 2>err
 [ "${PIPESTATUS[1]}" = 130 ] && [ -s out ] || fail "Ctrl-C while waiting: $(cat err)"
 "$cleave" stream generate --count 20000 --space globe --range 0.2 --what queries --query-words 0 >many.csv
 { "$cleave" stream generate --count 200000 --space globe | "$cleave" stream match --queries many.csv; echo "${PIPESTATUS[1]}" >status; } 2>err |

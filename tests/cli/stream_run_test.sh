@@ -102,7 +102,7 @@ bad 2 '--csv' --csv
 bad 2 'at most as many keywords' --words 4 --query-words 5
 
 # Ctrl-C: soon over, nothing printed.
-timeout --preserve-status -s INT 1 "$cleave" stream run --generate 1000000000,10 >out 2>err
+timeout --foreground --preserve-status -s INT 1 "$cleave" stream run --generate 1000000000,10 >out 2>err
 status=$?
 [ $status = 130 ] || fail "Ctrl-C gave $status"
 [ -s out ] && fail "interrupted, and printed: $(head -c 200 out)"

@@ -62,7 +62,7 @@ if grep -qE 'Sanitizer|runtime error' err; then fail "a sanitizer: $(head -5 err
 
 # Ctrl-C: exit status 130, one line at most, no file.
 for command in "refine -o never.lookup --strict --epsilon 0" "compare --verify all"; do
-    timeout --preserve-status -s INT 1 "$cleave" tables $command --benchmark tpcc --warehouses 4 \
+    timeout --foreground --preserve-status -s INT 1 "$cleave" tables $command --benchmark tpcc --warehouses 4 \
         --shards 7 --transactions 100000 --held-out 1000 >out 2>err
     status=$?
     [ $status = 130 ] || fail "Ctrl-C: $command gave $status"
