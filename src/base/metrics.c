@@ -318,6 +318,18 @@ enum cleave_status cleave__metrics_counter(struct cleave_metrics *metrics,
     return status;
 }
 
+enum cleave_status cleave__metrics_counters(struct cleave_metrics *metrics,
+                                            const struct cleave_counter_row *rows, size_t count,
+                                            struct cleave_error *error)
+{
+    enum cleave_status status = CLEAVE_OK;
+    for (size_t i = 0; i < count && !status; i++) {
+        const struct cleave_metric metric = {.name = rows[i].name, .help = rows[i].help};
+        status = cleave__metrics_counter(metrics, &metric, NULL, 0, rows[i].out, error);
+    }
+    return status;
+}
+
 enum cleave_status cleave__metrics_gauge(struct cleave_metrics *metrics,
                                          const struct cleave_metric *metric,
                                          const struct cleave_label *labels, uint32_t label_count,

@@ -70,6 +70,14 @@ enum cleave_status cleave__metrics_counter(struct cleave_metrics *metrics,
                                            const struct cleave_metric *metric,
                                            const struct cleave_label *labels, uint32_t label_count,
                                            struct cleave_counter **out, struct cleave_error *error);
+/* One without labels for each row, until one fails. */
+struct cleave_counter_row {
+    const char *name, *help;
+    struct cleave_counter **out;
+};
+enum cleave_status cleave__metrics_counters(struct cleave_metrics *metrics,
+                                            const struct cleave_counter_row *rows, size_t count,
+                                            struct cleave_error *error);
 enum cleave_status cleave__metrics_gauge(struct cleave_metrics *metrics,
                                          const struct cleave_metric *metric,
                                          const struct cleave_label *labels, uint32_t label_count,

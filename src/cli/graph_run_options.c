@@ -116,11 +116,8 @@ static void read_hot(struct argp_state *state, struct cleave_graph_run_arguments
 
 static uint64_t read_time(struct argp_state *state, const char *option, const char *value)
 {
-    struct cleave_error error;
-    uint64_t ns = 0;
-    if (cleave__duration_parse(value, &ns, &error))
-        argp_error(state, "%s: %s", option, error.message);
-    else if (!ns)
+    uint64_t ns = cleave__option_time(state, option, value);
+    if (!ns)
         argp_error(state, "%s: more than no time", option);
     return ns;
 }

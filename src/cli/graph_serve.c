@@ -46,11 +46,8 @@ static const struct argp_option options[] = {
 
 static uint64_t read_time(struct argp_state *state, const char *option, const char *value)
 {
-    struct cleave_error error;
-    uint64_t ns = 0;
-    if (cleave__duration_parse(value, &ns, &error))
-        argp_error(state, "%s: %s", option, error.message);
-    else if (!ns || ns > UINT64_C(3600000000000))
+    uint64_t ns = cleave__option_time(state, option, value);
+    if (!ns || ns > UINT64_C(3600000000000))
         argp_error(state, "%s: more than no time, and an hour at most", option);
     return ns;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "runtime/distribution.h"
 
 enum { KEY_JSON = 0x1000, KEY_CSV, KEY_SEED };
 
@@ -90,6 +91,15 @@ double cleave__option_real(struct argp_state *state, const char *option, const c
     if (end == value || *end || errno || !isfinite(number) || number < low || number > high)
         argp_error(state, "%s takes a number from %g to %g, not '%s'", option, low, high, value);
     return number;
+}
+
+uint64_t cleave__option_time(struct argp_state *state, const char *option, const char *value)
+{
+    struct cleave_error error;
+    uint64_t ns = 0;
+    if (cleave__duration_parse(value, &ns, &error))
+        argp_error(state, "%s: %s", option, error.message);
+    return ns;
 }
 
 char *cleave__option_item(struct argp_state *state, const char *option, char **rest)

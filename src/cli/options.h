@@ -44,6 +44,8 @@ int64_t cleave__option_integer(struct argp_state *state, const char *option, con
 uint64_t cleave__option_unsigned(struct argp_state *state, const char *option, const char *value);
 double cleave__option_real(struct argp_state *state, const char *option, const char *value,
                            double low, double high);
+/* "20ms", in ns; else a line that says what a time is. */
+uint64_t cleave__option_time(struct argp_state *state, const char *option, const char *value);
 /* Takes the next item from a list with commas between, in place: `*rest` is the list at first, NULL
  * at its end. NULL when there is none left; an empty item is refused in a line. */
 char *cleave__option_item(struct argp_state *state, const char *option, char **rest);

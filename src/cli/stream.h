@@ -41,6 +41,9 @@ extern const struct argp cleave__stream_files_argp;
 
 void cleave__stream_space_default(struct cleave_stream_space *space, enum cleave__space_kind kind);
 void cleave__stream_made_settle(struct cleave_stream_made *made, uint64_t seed);
+/* --generate OBJECTS[,QUERIES]: how many of each; what is not told stays as it is. */
+void cleave__stream_generate_read(struct argp_state *state, char *value, uint64_t *objects,
+                                  uint64_t *queries);
 
 /* By name; NULL if there is none. The list ends with NULL. */
 extern const struct cleave__matcher_ops *const cleave__stream_matchers[];

@@ -44,15 +44,6 @@ static void add_parts(struct argp_state *state, struct cleave_stream_compare_arg
     }
 }
 
-static uint64_t read_time(struct argp_state *state, const char *option, const char *value)
-{
-    struct cleave_error error;
-    uint64_t ns = 0;
-    if (cleave__duration_parse(value, &ns, &error))
-        argp_error(state, "%s: %s", option, error.message);
-    return ns;
-}
-
 static void settle(struct argp_state *state, struct cleave_stream_compare_arguments *a)
 {
     bool calibration = a->experiment && !strcmp(a->experiment, "calibrate");
@@ -109,10 +100,10 @@ static error_t parse(int key, char *value, struct argp_state *state)
         a->calibrate = true;
         return 0;
     case KEY_SCAN:
-        a->costs.scan_candidate_ns = read_time(state, "--scan-candidate", value);
+        a->costs.scan_candidate_ns = cleave__option_time(state, "--scan-candidate", value);
         return 0;
     case KEY_CELLS:
-        a->costs.cells_candidate_ns = read_time(state, "--cells-candidate", value);
+        a->costs.cells_candidate_ns = cleave__option_time(state, "--cells-candidate", value);
         return 0;
     case ARGP_KEY_ARG:
         if (!a->experiment)

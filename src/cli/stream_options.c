@@ -209,6 +209,20 @@ static error_t parse_made(int key, char *value, struct argp_state *state)
 const struct argp cleave__stream_made_argp = {made_options, parse_made, NULL, NULL,
                                               NULL,         NULL,       NULL};
 
+void cleave__stream_generate_read(struct argp_state *state, char *value, uint64_t *objects,
+                                  uint64_t *queries)
+{
+    char *rest = value;
+    const char *item = cleave__option_item(state, "--generate", &rest);
+    *objects = (uint64_t)cleave__option_integer(state, "--generate", item, 0, 10000000000);
+    item = cleave__option_item(state, "--generate", &rest);
+    if (item)
+        *queries = (uint64_t)cleave__option_integer(state, "--generate", item, 0, 100000000);
+    if (rest)
+        argp_error(state, "--generate takes how many objects and how many queries, not '%s' too",
+                   rest);
+}
+
 void cleave__stream_made_settle(struct cleave_stream_made *made, uint64_t seed)
 {
     made->options.seed = seed;

@@ -86,34 +86,10 @@ static const struct argp_option options[] = {
     {"retry", KEY_RETRY, "TIME", 0, "With faults: asked again without an answer by then (20ms)", 5},
     {0}};
 
-static uint64_t read_time(struct argp_state *state, const char *option, const char *value)
-{
-    struct cleave_error error;
-    uint64_t ns = 0;
-    if (cleave__duration_parse(value, &ns, &error))
-        argp_error(state, "%s: %s", option, error.message);
-    return ns;
-}
-
 static uint32_t read_count(struct argp_state *state, const char *option, const char *value,
                            int64_t low, int64_t high)
 {
     return (uint32_t)cleave__option_integer(state, option, value, low, high);
-}
-
-static void read_generate(struct argp_state *state, struct cleave_stream_play_arguments *a,
-                          char *value)
-{
-    char *rest = value;
-    a->generate = true;
-    const char *item = cleave__option_item(state, "--generate", &rest);
-    a->objects = (uint64_t)cleave__option_integer(state, "--generate", item, 0, 10000000000);
-    item = cleave__option_item(state, "--generate", &rest);
-    if (item)
-        a->queries = (uint64_t)cleave__option_integer(state, "--generate", item, 0, 100000000);
-    if (rest)
-        argp_error(state, "--generate takes how many objects and how many queries, not '%s' too",
-                   rest);
 }
 
 static error_t parse_times(int key, char *value, struct argp_state *state,
@@ -137,7 +113,7 @@ static error_t parse_times(int key, char *value, struct argp_state *state,
     for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
         if (times[i].key != key)
             continue;
-        *times[i].out = read_time(state, times[i].option, value);
+        *times[i].out = cleave__option_time(state, times[i].option, value);
         return 0;
     }
     return ARGP_ERR_UNKNOWN;
@@ -160,7 +136,8 @@ static error_t parse(int key, char *value, struct argp_state *state)
     struct cleave_error error;
     switch (key) {
     case KEY_GENERATE:
-        read_generate(state, a, value);
+        a->generate = true;
+        cleave__stream_generate_read(state, value, &a->objects, &a->queries);
         return 0;
     case KEY_EVALUATORS:
         s->evaluators = read_count(state, "--evaluators", value, 1, 4096);

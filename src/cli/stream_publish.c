@@ -49,16 +49,10 @@ static error_t parse(int key, char *value, struct argp_state *state)
     case KEY_ARRIVAL:
         a->arrival = true;
         return 0;
-    case KEY_GENERATE: {
-        char *rest = value;
-        const char *item = cleave__option_item(state, "--generate", &rest);
+    case KEY_GENERATE:
         a->generate = true;
-        a->objects = (uint64_t)cleave__option_integer(state, "--generate", item, 0, 10000000000);
-        item = cleave__option_item(state, "--generate", &rest);
-        if (item)
-            a->queries = (uint64_t)cleave__option_integer(state, "--generate", item, 0, 100000000);
+        cleave__stream_generate_read(state, value, &a->objects, &a->queries);
         return 0;
-    }
     case ARGP_KEY_ARG:
         if (a->files.objects)
             argp_error(state, "objects come from one file; '%s' is one more", value);

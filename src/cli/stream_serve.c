@@ -73,15 +73,6 @@ static const struct argp_option options[] = {
     {"retry", KEY_RETRY, "TIME", 0, "Asked again without an answer by then (500ms)", 3},
     {0}};
 
-static uint64_t read_time(struct argp_state *state, const char *option, const char *value)
-{
-    struct cleave_error error;
-    uint64_t ns = 0;
-    if (cleave__duration_parse(value, &ns, &error))
-        argp_error(state, "%s: %s", option, error.message);
-    return ns;
-}
-
 static error_t parse_world(int key, char *value, struct argp_state *state, struct arguments *a)
 {
     static const char *const summaries[] = {"forward", "broadcast", "none", NULL};
@@ -125,13 +116,13 @@ static error_t parse_world(int key, char *value, struct argp_state *state, struc
                                                                            value, balances);
         return 0;
     case KEY_BALANCE_EVERY:
-        w->balance_every_ns = read_time(state, "--balance-every", value);
+        w->balance_every_ns = cleave__option_time(state, "--balance-every", value);
         return 0;
     case KEY_BETA:
         w->beta = cleave__option_real(state, "--beta", value, 0, 1e12);
         return 0;
     case KEY_RETRY:
-        w->retry_ns = read_time(state, "--retry", value);
+        w->retry_ns = cleave__option_time(state, "--retry", value);
         return 0;
     default:
         a->makes = made;

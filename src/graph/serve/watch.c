@@ -5,10 +5,7 @@ enum cleave_status cleave__graph_watch_make(struct cleave__graph_watch *watch,
                                             struct cleave_metrics *metrics,
                                             struct cleave_error *error)
 {
-    const struct {
-        const char *name, *help;
-        struct cleave_counter **counter;
-    } counter[] = {
+    const struct cleave_counter_row counter[] = {
         {"cleave_graph_queries_asked_total", "Queries that clients began", &watch->asked},
         {"cleave_graph_queries_answered_total", "Queries answered", &watch->answered},
         {"cleave_graph_queries_repeated_total", "Queries asked again for want of an answer",
@@ -30,11 +27,8 @@ enum cleave_status cleave__graph_watch_make(struct cleave__graph_watch *watch,
         "cleave_graph_reads_total = cleave_graph_reads_uncached_total + "
         "cleave_graph_cache_hits_total + cleave_graph_cache_misses_total",
     };
-    enum cleave_status status = CLEAVE_OK;
-    for (size_t i = 0; i < sizeof counter / sizeof *counter && !status; i++)
-        status = cleave__metrics_counter(
-            metrics, &(struct cleave_metric){.name = counter[i].name, .help = counter[i].help},
-            NULL, 0, counter[i].counter, error);
+    enum cleave_status status =
+        cleave__metrics_counters(metrics, counter, sizeof counter / sizeof *counter, error);
     if (!status)
         status = cleave__metrics_gauge(
             metrics,

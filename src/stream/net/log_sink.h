@@ -12,15 +12,13 @@
 #ifndef CLEAVE_STREAM_NET_LOG_SINK_H
 #define CLEAVE_STREAM_NET_LOG_SINK_H
 
-#include "base/metrics.h"
 #include "stream/serve/world.h"
 
 /* The argument. */
 struct cleave__log_sink_seat {
     const struct cleave__stream_world *world;
-    uint32_t index;               /* of its evaluator */
-    uint32_t log;                 /* the stream's actor number */
-    struct cleave_counter *known; /* objects that were there already; may be NULL */
+    uint32_t index; /* of its evaluator */
+    uint32_t log;   /* the stream's actor number */
 };
 
 extern const struct cleave_actor_ops cleave__log_sink_ops;

@@ -212,7 +212,6 @@ cleave__net_publish(struct cleave__net_session *session, const struct cleave__ne
         out->queries = f->queries_acknowledged;
         out->removals = f->removals_acknowledged;
         out->repeated = f->repeated;
-        out->elapsed_s = (double)(f->last_object_ns - f->first_object_ns) * 1e-9;
         out->objects_per_s = per_second(out->objects, f->first_object_ns, f->last_object_ns);
         out->queries_per_s =
             per_second(f->queries + f->removals, f->first_query_ns, f->last_query_ns);

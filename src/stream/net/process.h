@@ -84,7 +84,7 @@ void cleave__net_seat_release(struct cleave__net_hold *hold);
 
 struct cleave__net_published {
     uint64_t objects, queries, removals, repeated;
-    double elapsed_s, objects_per_s, queries_per_s;
+    double objects_per_s, queries_per_s;
     struct cleave_histogram ack_ns; /* from sending an object to its acknowledgement */
 };
 /* Feeds until the feed ends and everything is acknowledged. The caller frees

@@ -6,10 +6,7 @@ enum cleave_status cleave__stream_watch_make(struct cleave__stream_watch *watch,
                                              struct cleave_error *error)
 {
     struct cleave_metrics *metrics = streaming->metrics;
-    const struct {
-        const char *name, *help;
-        struct cleave_counter **counter;
-    } counter[] = {
+    const struct cleave_counter_row counter[] = {
         {"cleave_stream_objects_accepted_total", "Objects taken in", &watch->accepted},
         {"cleave_stream_objects_acknowledged_total", "Objects all of whose matches are told",
          &watch->acknowledged},
@@ -22,11 +19,8 @@ enum cleave_status cleave__stream_watch_make(struct cleave__stream_watch *watch,
         {"cleave_stream_queries_total", "Standing queries stored", &watch->queries},
         {"cleave_stream_removals_total", "Standing queries removed", &watch->removals},
     };
-    enum cleave_status status = CLEAVE_OK;
-    for (size_t i = 0; i < sizeof counter / sizeof *counter && !status; i++)
-        status = cleave__metrics_counter(
-            metrics, &(struct cleave_metric){.name = counter[i].name, .help = counter[i].help},
-            NULL, 0, counter[i].counter, error);
+    enum cleave_status status =
+        cleave__metrics_counters(metrics, counter, sizeof counter / sizeof *counter, error);
     if (!status)
         status = cleave__metrics_gauge(
             metrics,

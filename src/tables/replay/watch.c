@@ -4,10 +4,7 @@ enum cleave_status cleave__replay_watch_make(struct cleave__replay_watch *watch,
                                              struct cleave_metrics *metrics,
                                              struct cleave_error *error)
 {
-    const struct {
-        const char *name, *help;
-        struct cleave_counter **counter;
-    } counter[] = {
+    const struct cleave_counter_row counter[] = {
         {"cleave_tables_transactions_read_total", "Transactions of the trace", &watch->read},
         {"cleave_tables_transactions_replayed_total", "Transactions given to clients",
          &watch->replayed},
@@ -23,11 +20,8 @@ enum cleave_status cleave__replay_watch_make(struct cleave__replay_watch *watch,
         "cleave_tables_transactions_refused_total + cleave_tables_transactions_empty_total",
         "cleave_tables_transactions_replayed_total = cleave_tables_transaction_seconds",
     };
-    enum cleave_status status = CLEAVE_OK;
-    for (size_t i = 0; i < sizeof counter / sizeof *counter && !status; i++)
-        status = cleave__metrics_counter(
-            metrics, &(struct cleave_metric){.name = counter[i].name, .help = counter[i].help},
-            NULL, 0, counter[i].counter, error);
+    enum cleave_status status =
+        cleave__metrics_counters(metrics, counter, sizeof counter / sizeof *counter, error);
     if (!status)
         status = cleave__metrics_timing(
             metrics,
