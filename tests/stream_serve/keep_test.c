@@ -85,7 +85,7 @@ static void write_evaluator(struct cleave_writer *out)
         r.op = CLEAVE__REMOVE;
         r.version = 100 + id;
         if (id % 5 == 0)
-            assert_true(cleave__evaluator_forget(e, &r));
+            assert_true(cleave__evaluator_gone(e, r.query.id, r.version));
     }
     e->epoch = 7;
     e->shed_epoch = 6;
@@ -111,8 +111,10 @@ static void write_evaluator(struct cleave_writer *out)
     cleave__put64(&piece, 9); /* life, cost, settled, removed */
     cleave__put64(&piece, 1);
     cleave__put64(&piece, 3);
-    cleave__put64(&piece, 1);
+    cleave__put64(&piece, 2);
     cleave__put64(&piece, 1000);
+    cleave__put64(&piece, 90);
+    cleave__put64(&piece, 2); /* stored here: gone now */
     cleave__put64(&piece, 90);
     more = record(QUERIES + 2, QUERIES + 2, terms);
     cleave__record_write(&more, &piece);
@@ -278,7 +280,8 @@ static void journal(void **state)
     assert_int_equal(cleave__evaluator_load(e, bytes.data, bytes.count, &error), CLEAVE_OK);
     assert_null(cleave__map_find(&e->slot_of, 1));  /* removed by an entry */
     assert_null(cleave__map_find(&e->slot_of, 10)); /* and before */
-    assert_non_null(cleave__map_find(&e->slot_of, 2));
+    assert_null(cleave__map_find(&e->slot_of, 2));  /* as the source of a move told */
+    assert_non_null(cleave__map_find(&e->slot_of, 3));
     assert_non_null(cleave__map_find(&e->slot_of, QUERIES + 1));
     assert_non_null(cleave__map_find(&e->slot_of, QUERIES + 2)); /* came with a piece */
     assert_true(cleave__move_incoming(&e->end, 12) && cleave__move_incoming(&e->end, 13));

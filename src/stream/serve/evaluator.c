@@ -176,6 +176,8 @@ bool cleave__evaluator_check(const struct cleave__evaluator *e, const char **why
             found && *found == slot && e->held.data[slot].id == query.id &&
             (e->end.phase != CLEAVE__MOVE_NONE || e->end.incoming.count ||
              (slot >= e->sweeping && slot < e->sweep_to) || cleave__ranges_meet(&ranges, e->own));
+        const uint64_t *gone = cleave__map_find(&e->removed, query.id);
+        right = right && !(gone && *gone >= e->held.data[slot].version);
         uint32_t cover = e->held.data[slot].cover;
         bool all = query.predicate == CLEAVE__OVERLAPS && query.term_count;
         for (uint32_t i = 0; right && i < (all ? query.term_count : 1); i++) {

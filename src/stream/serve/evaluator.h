@@ -108,9 +108,10 @@ void cleave__evaluator_changes(struct cleave__evaluator *e, struct cleave_contex
 /* An answer, or none, to a keep, a change sent on or a copy. */
 void cleave__evaluator_answered(struct cleave__evaluator *e, struct cleave_context *context,
                                 const struct cleave_message *message);
-/* False: memory is out. */
+/* False: memory is out. A query that is gone in a version is not stored in it, nor in one before,
+ * whoever told of it: the router or the source of a move. */
 bool cleave__evaluator_store(struct cleave__evaluator *e, const struct cleave__record *record);
-bool cleave__evaluator_forget(struct cleave__evaluator *e, const struct cleave__record *record);
+bool cleave__evaluator_gone(struct cleave__evaluator *e, uint64_t id, uint64_t version);
 void cleave__evaluator_remove(struct cleave__evaluator *e, uint32_t slot);
 bool cleave__record_read(struct cleave_reader *reader, struct cleave_arena *arena,
                          struct cleave__record *out, bool *no_memory);

@@ -221,10 +221,8 @@ bool cleave__evaluator_get_removed(struct cleave__evaluator *e, struct cleave_re
 {
     for (uint64_t left = cleave__get64(r); left && !r->failed; left--) {
         uint64_t id = cleave__get64(r), version = cleave__get64(r);
-        uint64_t *place = cleave__map_put(&e->removed, id);
-        if (!place)
+        if (!r->failed && !cleave__evaluator_gone(e, id, version))
             return false;
-        *place = version > *place ? version : *place;
     }
     return true;
 }
@@ -239,7 +237,7 @@ static bool read_record(struct cleave__evaluator *e, struct cleave_reader *r)
     if (r->failed)
         return true;
     return record.op == CLEAVE__STORE ? cleave__evaluator_store(e, &record)
-                                      : cleave__evaluator_forget(e, &record);
+                                      : cleave__evaluator_gone(e, record.query.id, record.version);
 }
 
 static bool read_piece(struct cleave__evaluator *e, struct cleave_reader *r)

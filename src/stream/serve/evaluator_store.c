@@ -120,17 +120,17 @@ bool cleave__evaluator_store(struct cleave__evaluator *e, const struct cleave__r
     return true;
 }
 
-bool cleave__evaluator_forget(struct cleave__evaluator *e, const struct cleave__record *record)
+bool cleave__evaluator_gone(struct cleave__evaluator *e, uint64_t id, uint64_t version)
 {
-    uint32_t slot = slot_of(e, record->query.id);
-    if (slot != UINT32_MAX && e->held.data[slot].version < record->version)
+    uint32_t slot = slot_of(e, id);
+    if (slot != UINT32_MAX && e->held.data[slot].version <= version)
         cleave__evaluator_remove(e, slot);
     if (!e->seat->world->durable)
         return true;
-    uint64_t *version = cleave__map_put(&e->removed, record->query.id);
-    if (!version)
+    uint64_t *known = cleave__map_put(&e->removed, id);
+    if (!known)
         return false;
-    *version = record->version > *version ? record->version : *version;
+    *known = version > *known ? version : *known;
     return true;
 }
 
@@ -318,7 +318,8 @@ static bool change(struct cleave__evaluator *e, struct cleave_context *context,
         cleave__record_write(record, &changes->kept);
     bool stores = record->op == CLEAVE__STORE;
     if ((stores && late && !keep_cover(changes, record)) ||
-        !(stores ? cleave__evaluator_store(e, record) : cleave__evaluator_forget(e, record))) {
+        !(stores ? cleave__evaluator_store(e, record)
+                 : cleave__evaluator_gone(e, record->query.id, record->version))) {
         cleave__stream_no_memory(context);
         return false;
     }
