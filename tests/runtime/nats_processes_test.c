@@ -476,28 +476,41 @@ static void cluster_options(void)
         (struct cleave_nats_options){.urls = urls, .url_count = 3, .prefix = prefix, .replicas = 3};
 }
 
-static void nodes_die_in_turn(void **state)
+/* An account and who pays into it, four at once, until told to stop. */
+static void begin_on_cluster(struct part *servant, pid_t *first, pid_t *second)
 {
     static const uint32_t at_once[] = {4};
     static struct probe_plan plans[2];
-    (void)state;
     plans[0] = account_plans[0];
     plans[1] = account_plans[1];
     plans[1].count = IDS;
     plans[1].peers = at_once;
-    struct part servant = account, client = depositor;
-    servant.plans = client.plans = plans;
+    struct part client = depositor;
+    *servant = account;
+    servant->plans = client.plans = plans;
     cluster_options();
-    pid_t first = begin(&servant), second = begin(&client);
+    *first = begin(servant);
+    *second = begin(&client);
+}
+
+static void wait_for_more(unsigned more)
+{
+    unsigned before = shared->answered;
+    for (int waits = 0; shared->answered < before + more; sleep_ms(10))
+        assert_true(++waits < 3000);
+}
+
+static void nodes_die_in_turn(void **state)
+{
+    struct part servant;
+    pid_t first, second;
+    (void)state;
+    begin_on_cluster(&servant, &first, &second);
     for (int n = 0; n < 3; n++) { /* one of them leads the stream */
-        unsigned before = shared->answered;
-        for (int waits = 0; shared->answered < before + 500; sleep_ms(10))
-            assert_true(++waits < 3000);
+        wait_for_more(500);
         shared->gap_ns = 0;
         nats_server_kill(&nodes[n]);
-        before = shared->answered;
-        for (int waits = 0; shared->answered < before + 500; sleep_ms(10))
-            assert_true(++waits < 3000);
+        wait_for_more(500);
         printf("  server %d of 3 killed: %.2f s without an answer\n", n + 1,
                (double)shared->gap_ns / 1e9);
         assert_true(nats_server_start(&nodes[n]));
@@ -507,6 +520,29 @@ static void nodes_die_in_turn(void **state)
     finish(second);
     kill_now(first);
     printf("  %u deposits, %u timeouts\n", shared->answered, shared->timeouts);
+    account_is_right();
+}
+
+/* Where writes go through a leader that compares first and writes later. */
+static void one_of_two_is_fenced_on_a_cluster(void **state)
+{
+    enum { ROUNDS = 8 };
+    struct part servant;
+    pid_t now, client;
+    (void)state;
+    begin_on_cluster(&servant, &now, &client);
+    for (unsigned round = 1; round <= ROUNDS; round++) {
+        int status;
+        wait_for_more(200);
+        pid_t next = begin(&servant);
+        assert_int_equal(waitpid(now, &status, 0), now); /* ends by itself */
+        assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+        assert_int_equal(shared->fenced, round);
+        now = next;
+    }
+    atomic_store(&shared->stop, 1);
+    finish(client);
+    kill_now(now);
     account_is_right();
 }
 
@@ -746,7 +782,8 @@ int main(int argc, char **argv)
     if (!nats_server_installed())
         return 0;
     /* What forks comes first: libnats does not bear it once it has threads. */
-    const struct CMUnitTest cluster[] = {cmocka_unit_test(nodes_die_in_turn),
+    const struct CMUnitTest cluster[] = {cmocka_unit_test(one_of_two_is_fenced_on_a_cluster),
+                                         cmocka_unit_test(nodes_die_in_turn),
                                          cmocka_unit_test(one_writer_wins)};
     (void)argv;
     return argc > 1 ? cmocka_run_group_tests(cluster, set_up_cluster, tear_down_cluster)

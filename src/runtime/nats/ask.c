@@ -45,7 +45,7 @@ static natsMsg *make_message(const struct cleave__ask *ask)
     if (!s && ask->id[0])
         s = natsMsgHeader_Set(message, "Nats-Msg-Id", ask->id);
     if (!s && ask->expects)
-        s = set_number(message, "Nats-Expected-Last-Subject-Sequence", ask->expected);
+        s = set_number(message, "Nats-Expected-Last-Sequence", ask->expected);
     if (!s && ask->rolls_up)
         s = natsMsgHeader_Set(message, "Nats-Rollup", "sub");
     if (!s)
@@ -123,6 +123,9 @@ void cleave__asks_finish(struct cleave__nats *nats, uint64_t most_ns)
 /* ---- in ---- */
 
 enum verdict { ANSWERED, AGAIN, REFUSED };
+/* Of servers after those that libnats knows: 409, the same id is under way; as WrongLastSequence,
+ * which does not say what it is. */
+enum { DUPLICATE_UNDER_WAY = 10158, WRONG_LAST_SEQUENCE = 10164 };
 
 /* What the server says; the text of a refusal into `text`. */
 static enum verdict read_ack(const char *bytes, size_t size, struct cleave__ack *ack, char *text,
@@ -138,10 +141,11 @@ static enum verdict read_ack(const char *bytes, size_t size, struct cleave__ack 
         json_int_t code = json_integer_value(json_object_get(error, "code"));
         json_int_t detail = json_integer_value(json_object_get(error, "err_code"));
         const char *said = json_string_value(json_object_get(error, "description"));
-        ack->conflict = detail == JSStreamWrongLastSequenceErr;
+        ack->conflict = detail == JSStreamWrongLastSequenceErr || detail == WRONG_LAST_SEQUENCE;
         /* Without a leader, or starting. */
         bool passes = code == 503 && detail != JSInsufficientResourcesErr &&
                       detail != JSStorageResourcesExceededErr && detail != JSStreamStoreFailedErr;
+        passes = passes || detail == DUPLICATE_UNDER_WAY;
         verdict = ack->conflict ? ANSWERED : passes ? AGAIN : REFUSED;
         snprintf(text, text_size, "%s", said ? said : "without a reason");
     } else {

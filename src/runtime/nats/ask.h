@@ -26,7 +26,7 @@ struct cleave__ask {
     uint64_t correlation;
     char subject[CLEAVE__SUBJECT_BYTES];
     char id[CLEAVE__SUBJECT_BYTES]; /* "": none */
-    bool expects; /* the last message of this subject has this number, 0: there is none */
+    bool expects; /* the last message of the stream has this number, 0: there was none */
     uint64_t expected;
     bool rolls_up;  /* what the subject had before goes */
     uint8_t *bytes; /* owned */

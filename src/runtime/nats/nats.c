@@ -128,9 +128,7 @@ static enum cleave_status open_streams(struct cleave__nats *nats, size_t first,
             continue;
         if (!js) {
             natsStatus said = natsConnection_JetStream(&js, nats->dial.connection, NULL);
-            status = said      ? cleave__dial_error(error, said, "JetStream")
-                     : durable ? cleave__saved_stream(nats, js, error)
-                               : CLEAVE_OK;
+            status = said ? cleave__dial_error(error, said, "JetStream") : CLEAVE_OK;
         }
         if (!status)
             status = saves ? cleave__saved_open(box->wire, js, error)

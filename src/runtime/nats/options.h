@@ -8,7 +8,7 @@
  * once, mailboxes bounded by credit. But a server or process that dies loses messages: what is lost
  * is counted (`lost`), and whoever asks must ask with a timeout and again. A process that is
  * started again is its actors restarted: they start with what they had saved and appended, which is
- * in a JetStream stream (PREFIX-saved, a subject an actor); what a turn sends leaves once what it
+ * in JetStream streams (PREFIX-saved-N); what a turn sends leaves once what it
  * saved is acknowledged there. Of two processes that are the same actor the one that began first
  * ends, with CLEAVE_CONFLICT.
  *

@@ -92,6 +92,13 @@ static bool is_message(const uint8_t *bytes, size_t size)
 
 static void done(struct cleave__ask *ask, const struct cleave__ack *ack);
 
+static void stream_name(const struct cleave__saved *saved, char *out)
+{
+    char number[12];
+    snprintf(number, sizeof number, "%u", saved->wire->box->actor->number);
+    cleave__nats_stream_name(saved->nats->dial.prefix, "saved", number, out);
+}
+
 static void purged(struct cleave__ask *ask, const struct cleave__ack *ack)
 {
     (void)ask, (void)ack;
@@ -109,11 +116,10 @@ static void purge(struct cleave__saved *saved)
     }
     ask->nats = saved->nats;
     ask->done = purged;
-    cleave__nats_stream_name(saved->nats->dial.prefix, "saved", "", name);
+    stream_name(saved, name);
     snprintf(ask->subject, sizeof ask->subject, "$JS.API.STREAM.PURGE.%.150s", name);
-    ask->size =
-        (size_t)snprintf((char *)ask->bytes, CLEAVE__SUBJECT_BYTES + 60,
-                         "{\"filter\":\"%s\",\"seq\":%" PRIu64 "}", saved->subject, saved->first);
+    ask->size = (size_t)snprintf((char *)ask->bytes, CLEAVE__SUBJECT_BYTES + 60,
+                                 "{\"seq\":%" PRIu64 "}", saved->first);
     cleave__ask_begin(ask);
 }
 
@@ -187,18 +193,57 @@ static bool is_full(const struct cleave__saved *saved)
     return saved->held_bytes + saved->unwritten.count > CLEAVE__HELD_MOST;
 }
 
+enum whose { UNDER_WAY, ANOTHERS, UNKNOWN };
+
+/* Who wrote the last message, which is not the expected one: this process what is under way, whose
+ * acknowledgement was lost and which was compared with itself when it came again; or another. Not
+ * known while no leader answers, or one that is behind. Blocks. */
+static enum whose whose_is_last(const struct cleave__saved *saved, uint64_t *sequence)
+{
+    char name[CLEAVE__SUBJECT_BYTES];
+    enum whose whose = UNKNOWN;
+    natsMsg *message = NULL;
+    jsCtx *js = NULL;
+    stream_name(saved, name);
+    natsStatus status = natsConnection_JetStream(&js, saved->nats->dial.connection, NULL);
+    if (!status)
+        status = js_GetLastMsg(&message, js, name, saved->subject, NULL, NULL);
+    if (!status && natsMsg_GetSequence(message) > saved->last) {
+        const uint8_t *bytes = (const uint8_t *)natsMsg_GetData(message);
+        bool ours = is_message(bytes, (size_t)natsMsg_GetDataLength(message)) &&
+                    cleave__load64(bytes + 8) == saved->nats->life &&
+                    cleave__load64(bytes + 16) == saved->writes;
+        whose = ours ? UNDER_WAY : ANOTHERS;
+        *sequence = natsMsg_GetSequence(message);
+    }
+    natsMsg_Destroy(message);
+    jsCtx_Destroy(js);
+    return whose;
+}
+
 static void done(struct cleave__ask *ask, const struct cleave__ack *ack)
 {
     struct cleave__saved *saved = ask->context;
+    uint64_t sequence = ack->sequence;
     if (ack->conflict) {
-        cleave__nats_superseded(saved->nats, saved->wire->box->actor);
-        return;
+        enum whose whose = whose_is_last(saved, &sequence);
+        if (whose == ANOTHERS) {
+            cleave__nats_superseded(saved->nats, saved->wire->box->actor);
+            return;
+        }
+        if (whose == UNKNOWN) { /* the same again */
+            pthread_mutex_lock(&saved->lock);
+            saved->writes--;
+            write_next(saved);
+            pthread_mutex_unlock(&saved->lock);
+            return;
+        }
     }
     pthread_mutex_lock(&saved->lock);
     bool was_full = is_full(saved);
     if (saved->written == 0)
-        saved->first = ack->sequence;
-    saved->last = ack->sequence;
+        saved->first = sequence;
+    saved->last = sequence;
     saved->written += ask->correlation;
     if (saved->written < saved->writing.count) {
         write_next(saved);
@@ -303,9 +348,26 @@ static bool take_message(struct reading *reading, const uint8_t *bytes, size_t s
            cleave__saved_apply(&reading->saved, reading->pieces.data, reading->pieces.count);
 }
 
-/* All messages of the subject up to `last`. */
+/* A message without changes, whatever was there before: from here on no other process can write,
+ * for each names what it wrote last. */
+static natsStatus fence(struct cleave__saved *saved, jsCtx *js, jsErrCode *code)
+{
+    jsPubAck *ack = NULL;
+    uint8_t *bytes = write_message(saved, WHOLE, NULL, 0);
+    if (!bytes)
+        return NATS_NO_MEMORY;
+    natsStatus status =
+        js_Publish(&ack, js, saved->subject, bytes, CLEAVE__SAVED_HEAD_BYTES, NULL, code);
+    if (!status)
+        saved->last = ack->Sequence;
+    jsPubAck_Destroy(ack);
+    free(bytes);
+    return status;
+}
+
+/* All messages up to the fence. */
 static natsStatus read_all(const struct cleave__saved *saved, jsCtx *js, const char *stream,
-                           uint64_t last, struct reading *reading, bool *corrupt)
+                           struct reading *reading, bool *corrupt)
 {
     natsSubscription *subscription = NULL;
     jsSubOptions options;
@@ -316,64 +378,31 @@ static natsStatus read_all(const struct cleave__saved *saved, jsCtx *js, const c
     natsStatus status = js_SubscribeSync(&subscription, js, saved->subject, NULL, &options, &code);
     if (!status)
         status = natsSubscription_SetPendingLimits(subscription, -1, -1);
-    for (uint64_t at = 0; !status && at < last;) {
+    for (uint64_t at = 0; !status && at < saved->last;) {
         natsMsg *message = NULL;
         status = natsSubscription_NextMsg(&message, subscription, 5000);
         if (status)
             break;
         jsMsgMetaData *about = NULL;
         status = natsMsg_GetMetaData(&about, message);
-        at = status ? last + 1 : about->Sequence.Stream;
+        at = status ? UINT64_MAX : about->Sequence.Stream;
         jsMsgMetaData_Destroy(about);
-        *corrupt = *corrupt ||
-                   (at <= last && !take_message(reading, (const uint8_t *)natsMsg_GetData(message),
-                                                (size_t)natsMsg_GetDataLength(message)));
+        *corrupt = *corrupt || (at <= saved->last &&
+                                !take_message(reading, (const uint8_t *)natsMsg_GetData(message),
+                                              (size_t)natsMsg_GetDataLength(message)));
         natsMsg_Destroy(message);
     }
     natsSubscription_Destroy(subscription);
     return status;
 }
 
-/* A message without changes: from here on no other process can write. */
-static natsStatus fence(struct cleave__saved *saved, jsCtx *js, uint64_t last, jsErrCode *code)
-{
-    char expected[24];
-    natsMsg *message = NULL;
-    jsPubAck *ack = NULL;
-    uint8_t *bytes = write_message(saved, WHOLE, NULL, 0);
-    if (!bytes)
-        return NATS_NO_MEMORY;
-    snprintf(expected, sizeof expected, "%" PRIu64, last);
-    natsStatus status = natsMsg_Create(&message, saved->subject, NULL, (const char *)bytes,
-                                       CLEAVE__SAVED_HEAD_BYTES);
-    if (!status)
-        status = natsMsgHeader_Set(message, "Nats-Expected-Last-Subject-Sequence", expected);
-    if (!status)
-        status = js_PublishMsg(&ack, js, message, NULL, code);
-    if (!status)
-        saved->last = ack->Sequence;
-    jsPubAck_Destroy(ack);
-    natsMsg_Destroy(message);
-    free(bytes);
-    return status;
-}
-
 static natsStatus read_once(struct cleave__saved *saved, jsCtx *js, const char *stream,
                             struct reading *reading, bool *corrupt, jsErrCode *code)
 {
-    natsMsg *message = NULL;
-    uint64_t last = 0;
-    natsStatus status = js_GetLastMsg(&message, js, stream, saved->subject, NULL, code);
-    if (!status)
-        last = natsMsg_GetSequence(message);
-    natsMsg_Destroy(message);
-    if (status == NATS_NOT_FOUND && *code == JSNoMessageFoundErr)
-        status = NATS_OK;
+    natsStatus status = fence(saved, js, code);
     reading->saved.count = reading->pieces.count = 0;
     reading->in_pieces = *corrupt = false;
-    if (!status && last)
-        status = read_all(saved, js, stream, last, reading, corrupt);
-    return status || *corrupt ? status : fence(saved, js, last, code);
+    return status ? status : read_all(saved, js, stream, reading, corrupt);
 }
 
 static enum cleave_status restore(struct cleave__saved *saved, jsCtx *js,
@@ -385,14 +414,14 @@ static enum cleave_status restore(struct cleave__saved *saved, jsCtx *js,
     bool corrupt = false;
     natsStatus status = NATS_OK;
     jsErrCode code = 0;
-    cleave__nats_stream_name(saved->nats->dial.prefix, "saved", "", stream);
-    /* Another process may be writing, the stream may have no leader for some seconds. */
+    stream_name(saved, stream);
+    /* The stream may have no leader for some seconds. */
     uint64_t until_ns = cleave__crew_now_ns(&saved->nats->crew) + RESTORE_NS;
     while (cleave__crew_now_ns(&saved->nats->crew) < until_ns) {
         code = 0;
         status = read_once(saved, js, stream, &reading, &corrupt, &code);
         if (corrupt || (status != NATS_TIMEOUT && status != NATS_NO_RESPONDERS &&
-                        code != JSStreamWrongLastSequenceErr && code != JSClusterNotAvailErr))
+                        code != JSClusterNotAvailErr))
             break;
         nanosleep(&(struct timespec){.tv_nsec = TRY_NS}, NULL);
     }
@@ -416,14 +445,14 @@ static enum cleave_status restore(struct cleave__saved *saved, jsCtx *js,
     return done;
 }
 
-enum cleave_status cleave__saved_stream(struct cleave__nats *nats, jsCtx *js,
-                                        struct cleave_error *error)
+static enum cleave_status make_stream(const struct cleave__saved *saved, jsCtx *js,
+                                      struct cleave_error *error)
 {
     struct cleave__stream_wish wish = {.window_ns = WINDOW_S * UINT64_C(1000000000),
                                        .rolls_up = true};
-    cleave__nats_stream_name(nats->dial.prefix, "saved", "", wish.name);
-    snprintf(wish.subject, sizeof wish.subject, "%s.s.*", nats->dial.prefix);
-    return cleave__ask_stream(nats, js, &wish, error);
+    stream_name(saved, wish.name);
+    snprintf(wish.subject, sizeof wish.subject, "%s", saved->subject);
+    return cleave__ask_stream(saved->nats, js, &wish, error);
 }
 
 enum cleave_status cleave__saved_open(struct cleave__wire *wire, jsCtx *js,
@@ -437,7 +466,9 @@ enum cleave_status cleave__saved_open(struct cleave__wire *wire, jsCtx *js,
     snprintf(saved->subject, sizeof saved->subject, "%s.s.%u", wire->nats->dial.prefix,
              wire->box->actor->number);
     pthread_mutex_init(&saved->lock, NULL);
-    enum cleave_status status = restore(saved, js, error);
+    enum cleave_status status = make_stream(saved, js, error);
+    if (!status)
+        status = restore(saved, js, error);
     if (status)
         cleave__saved_free(saved);
     else

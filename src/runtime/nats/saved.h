@@ -1,4 +1,4 @@
-/* What an actor saves and appends, kept in JetStream: one stream, a subject an actor.
+/* What an actor saves and appends, kept in JetStream: a stream an actor.
  *
  * Each turn's changes are one piece of journal, numbered. One write is under way at a time; what
  * comes meanwhile goes together into the next. What the actor sends in the turn and later is held
@@ -10,9 +10,11 @@
  * or a piece of those, where they are too many for one message. A save that fits one message takes
  * what was before it away (rollup); one in pieces has it purged afterwards.
  *
- * Fencing: each write names the last message of the subject that it knows of. A process that finds
- * another's there ends with one clear line; one that starts writes first of all, so that one that
- * still runs cannot any more. */
+ * Fencing: each write names the stream's last message that it knows of. A process that finds
+ * another's there ends with one clear line; one that starts writes first of all, whatever is there,
+ * so that one that still runs cannot any more, and reads what is before that. Hence a stream of its
+ * own: with replicas nats-server 2.9 compares the last message of a subject only before it proposes
+ * a write, so that two writers can both win. */
 #ifndef CLEAVE_RUNTIME_NATS_SAVED_H
 #define CLEAVE_RUNTIME_NATS_SAVED_H
 
@@ -44,19 +46,17 @@ struct cleave__saved {
     size_t written;                          /* of `writing`, in pieces that are acknowledged */
     uint64_t made, begun, done; /* journals so far, in all; that are under way; acknowledged */
     uint64_t writes;            /* messages of this life */
-    uint64_t last;              /* sequence number of the subject's last message */
+    uint64_t last;              /* sequence number of the stream's last message */
     uint64_t first;             /* and of the first piece of what is under way */
     bool busy;                  /* something is under way */
     CLEAVE_VECTOR(struct cleave__held) held; /* in order, from `held_at` on */
     size_t held_at, held_bytes;
 };
 
-/* Of an actor of this process that is durable; what it had into actor->saved. Blocks. */
+/* Of an actor of this process that is durable: its stream; what it had into actor->saved. Blocks.
+ */
 enum cleave_status cleave__saved_open(struct cleave__wire *wire, jsCtx *js,
                                       struct cleave_error *error);
-/* The stream of all of them. */
-enum cleave_status cleave__saved_stream(struct cleave__nats *nats, jsCtx *js,
-                                        struct cleave_error *error);
 void cleave__saved_free(struct cleave__saved *saved);
 /* A change of this turn. False: memory is out. */
 bool cleave__saved_note(struct cleave__saved *saved, bool anew, const void *bytes, size_t length);
