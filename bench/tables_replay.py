@@ -120,8 +120,9 @@ SCRIPTS = {  # what pgbench plays on a table of its own
               "SELECT count(*) FROM rows WHERE value < 3;\nROLLBACK;\n"}
 
 
-def calibrate(url, clock, folder, clients):
-    """Processor time in us: of preparing or committing a part, and of gathering a query's rows."""
+def calibrate(url, clock, folder, clients, gathers):
+    """Processor time in us: of preparing or committing a part; of gathering a query's rows, in a session that
+    is begun for that and does it so many times."""
     pgbench = (glob.glob("/usr/lib/postgresql/*/bin/pgbench") or ["pgbench"])[-1]
     each = {}
     subprocess.run(["psql", "-q", "-X", url, "-c", "CREATE TABLE calibration (id int PRIMARY KEY, value int, text text)",
@@ -131,14 +132,16 @@ def calibrate(url, clock, folder, clients):
         path = os.path.join(folder, name + ".sql")
         with open(path, "w") as file:
             file.write(script)
-        times = []
-        for transactions in (20, 220):  # what a session costs at its beginning is in both
+
+        def played(transactions):
             began = clock.now()
             subprocess.run([pgbench, "-n", "-f", path, "-c", str(clients), "-t", str(transactions), url],
                            check=True, capture_output=True)
             time.sleep(0.3)  # its sessions have ended
-            times.append(clock.now() - began)
-        each[name] = (times[1] - times[0]) / 200 / clients * 1e6
+            return (clock.now() - began) / clients * 1e6
+
+        # What a session costs at its beginning is taken off, or shared by what it does.
+        each[name] = played(gathers) / gathers if name == "gather" else (played(220) - played(20)) / 200
         os.unlink(path)
     subprocess.run(["psql", "-q", "-X", url, "-c", "DROP TABLE calibration"], check=True, capture_output=True)
     update = each["two"] - each["one"]
@@ -192,10 +195,14 @@ def main():
             alone = replay("PKH", ["--shard", urls[0]], "--no-verify")
         cost = watch.of_last(alone["seconds"]) / alone["replayed"] * 1e6
         flush = statistics.median(watch.flushes)
-        prepare, gather = calibrate(urls[1], clock, folder, a.connections)
         compare = ["tables", "compare", *workload, "--shards", str(SHARDS), "--json", "--simulate",
                    "--simulated", str(2 * a.transactions)]
-        whole = run(cleave, *compare, "--schemes", "PKH", "--verify", "0")["schemes"][0]["simulated"]
+        first = {s["scheme"]: s for s in run(cleave, *compare, "--verify", "0")["schemes"]}
+        whole = first["PKH"]["simulated"]
+        # How many of a scheme's transactions read on several shards: counted, not measured.
+        reading = max(s[part].get("read_only_distributed", 0) for s in first.values() for part in ("train", "held_out"))
+        prepare, gather = calibrate(urls[1], clock, folder, a.connections,
+                                    max(1, round(2 * reading / a.connections)))
         work = cost / (whole["accesses"] / whole["transactions"])
         print(f"one server: {alone['tx_per_s']:.0f} tx/s, {cost:.0f} us of processors a transaction, "
               f"{work:.0f} us an access; {prepare:.0f} us to prepare or commit a part, {gather:.0f} us to gather "
