@@ -2,7 +2,8 @@
  *
  * A batch is one round trip (postgres_batch.c). Dates, numbers and bytes come in one form whatever
  * the server's settings are; its notices are not told. A server that is gone without a word is
- * noticed by TCP keepalives within a minute. */
+ * noticed by TCP keepalives within a minute. Time limits that the server sets for its people are
+ * lifted, since a session waits for its other shards; those that a URL asks for stay. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +27,8 @@ static const char *advice(const char *state)
         const char *state, *advice;
     } list[] = {
         {"53100", ": make room on the server's disk and try again"},
+        {"53200",
+         ": raise max_locks_per_transaction in postgresql.conf if its shared memory is out"},
         {"53300", ": raise max_connections in postgresql.conf, or use fewer clients"},
         {"53400", ": raise max_prepared_transactions in postgresql.conf and restart the server"},
     };
@@ -168,10 +171,13 @@ static enum cleave_status connect_to(struct cleave__postgres *p, const char *url
                                 "%.200s: the server is PostgreSQL %d.%d; 12 or later is needed",
                                 p->shown, version / 10000,
                                 version >= 100000 ? version % 10000 : version / 100 % 100);
-    return cleave__postgres_run(p,
-                                "SET DateStyle = 'ISO, MDY'; SET IntervalStyle = 'postgres'; "
-                                "SET extra_float_digits = 1; SET bytea_output = 'hex'",
-                                error);
+    return cleave__postgres_run(
+        p,
+        "SET DateStyle = 'ISO, MDY'; SET IntervalStyle = 'postgres'; SET extra_float_digits = 1; "
+        "SET bytea_output = 'hex'; SET lc_monetary = 'C'; SELECT set_config(name, '0', false) FROM "
+        "pg_settings WHERE name IN ('statement_timeout', 'idle_in_transaction_session_timeout', "
+        "'idle_session_timeout', 'transaction_timeout') AND setting <> '0' AND source <> 'client'",
+        error);
 }
 
 static enum cleave_status open_session(const char *url, struct cleave_store_session **out,
