@@ -153,11 +153,16 @@ static enum cleave_status renumber_queries(struct cleave_stream_feed *f, const u
             break;
         }
         const char *id = cleave__queries_id(f->loaded.reader, query.id, &length);
-        if (query.events & ~(uint32_t)CLEAVE__EVENT_MATCH)
+        if (query.events & CLEAVE__EVENT_EXPIRE)
             status = cleave_error_set(error, CLEAVE_UNSUPPORTED,
-                                      "query '%.80s' wants enter, exit or expire: on NATS matches "
-                                      "are told, and nothing else; see `cleave stream match`",
+                                      "query '%.80s' wants expire: on NATS match, enter and exit "
+                                      "are told; see `cleave stream match`",
                                       id);
+        else if (query.events & ~(uint32_t)CLEAVE__EVENT_MATCH && !f->session->world.track)
+            status = cleave_error_set(error, CLEAVE_UNSUPPORTED,
+                                      "query '%.80s' wants enter or exit: world '%s' tracks "
+                                      "nothing; its balancer must make it with --track",
+                                      id, f->session->nats.prefix);
         query.id = query_number(id, length);
         if (map)
             rename_terms((uint32_t *)(uintptr_t)query.terms, query.term_count, map);

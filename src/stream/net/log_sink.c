@@ -4,11 +4,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "move/move.h"
 #include "runtime/runtime.h"
+#include "stream/net/log_text.h"
+
+enum { TRIES_FIRST = 3 };
+#define TAG_TRACKER (UINT64_C(1) << 32)
 
 struct pending { /* a message of matches, until all of its objects are there */
     struct cleave_promise promise;
-    uint32_t waits; /* 0: free */
+    uint32_t waits;            /* 0: free */
+    uint32_t tries;            /* to tell the tracker, in vain */
+    struct cleave_writer seen; /* for it */
 };
 
 struct sink {
@@ -16,13 +23,17 @@ struct sink {
     CLEAVE_VECTOR(struct pending) pending;
     CLEAVE_VECTOR(uint32_t) free_ones;
     struct cleave_writer text;
+    CLEAVE_VECTOR(uint64_t) ids;
 };
 
 static void destroy(void *self)
 {
     struct sink *sink = self;
+    for (size_t i = 0; i < sink->pending.count; i++)
+        free(sink->pending.data[i].seen.data);
     CLEAVE_VECTOR_FREE(&sink->pending);
     CLEAVE_VECTOR_FREE(&sink->free_ones);
+    CLEAVE_VECTOR_FREE(&sink->ids);
     free(sink->text.data);
     free(sink);
 }
@@ -37,46 +48,25 @@ static enum cleave_status create(const void *argument, void **self, struct cleav
     return CLEAVE_OK;
 }
 
-static void put_text(struct cleave_writer *writer, const char *text)
-{
-    cleave__put_bytes(writer, text, strlen(text));
-}
-
-static void put_number(struct cleave_writer *writer, uint64_t number)
-{
-    char text[24];
-    snprintf(text, sizeof text, "%" PRIu64, number);
-    put_text(writer, text);
-}
-
-/* A request to the log of one object. False: the run is over. */
-static bool tell(struct sink *sink, struct cleave_context *context, uint64_t object,
-                 const uint8_t *ids, uint32_t count, const uint8_t *note, uint32_t note_length,
+/* A request to the log of one object, which these queries [count] have. False: the run is over. */
+static bool tell(struct sink *sink, struct cleave_context *context,
+                 const struct cleave__found *found, const uint64_t *ids, uint32_t count,
                  uint32_t index)
 {
     struct cleave_writer *w = &sink->text;
     char id[24], subject[24];
-    int id_length = snprintf(id, sizeof id, "%" PRIu64, object);
-    int subject_length = snprintf(subject, sizeof subject, "%" PRIu32, sink->seat->index);
-    w->count = 0;
-    cleave__put8(w, (uint8_t)id_length);
-    cleave__put_bytes(w, id, (size_t)id_length);
-    cleave__put8(w, (uint8_t)subject_length);
-    cleave__put_bytes(w, subject, (size_t)subject_length);
-    put_text(w, "{\"object\":");
-    cleave__put_bytes(w, id, (size_t)id_length);
-    put_text(w, ",\"queries\":[");
-    for (uint32_t i = 0; i < count; i++) {
-        if (i)
-            put_text(w, ",");
-        put_number(w, cleave__load64(ids + (size_t)i * 8));
+    snprintf(id, sizeof id, "%" PRIu64, found->object);
+    snprintf(subject, sizeof subject, "%" PRIu32, sink->seat->index);
+    cleave__log_begin(w, id, subject);
+    cleave__log_text(w, "{\"object\":");
+    cleave__log_number(w, found->object);
+    cleave__log_text(w, ",");
+    cleave__log_numbers(w, "queries", (const uint8_t *)ids, count, 8);
+    if (found->note_length) {
+        cleave__log_text(w, ",\"row\":");
+        cleave__put_bytes(w, found->note, found->note_length);
     }
-    put_text(w, "]");
-    if (note_length) {
-        put_text(w, ",\"row\":");
-        cleave__put_bytes(w, note, note_length);
-    }
-    put_text(w, "}");
+    cleave__log_text(w, "}");
     if (w->failed) {
         cleave__stream_no_memory(context);
         return false;
@@ -101,6 +91,32 @@ static void finish(struct sink *sink, struct cleave_context *context, uint32_t i
     sink->free_ones.data[sink->free_ones.count++] = index;
 }
 
+/* Of things, to the tracker: until it answers. */
+static void tell_tracker(struct sink *sink, struct cleave_context *context, uint32_t index)
+{
+    const struct pending *p = &sink->pending.data[index];
+    uint64_t retry_ns = sink->seat->world->streaming->retry_ns;
+    uint32_t tries = p->tries + TRIES_FIRST;
+    cleave__context_request(
+        context, sink->seat->tracker, CLEAVE__STREAM_SEEN, p->seen.data, p->seen.count,
+        cleave__pause_ns(retry_ns, tries < CLEAVE__TRIES_MOST ? tries : CLEAVE__TRIES_MOST),
+        TAG_TRACKER | index);
+}
+
+/* Queries that want every match of theirs, into sink->ids. False: memory is out. */
+static bool wanted(struct sink *sink, const struct cleave__found *found)
+{
+    sink->ids.count = 0;
+    if (!CLEAVE_RESERVE(&sink->ids, (size_t)found->count + 1))
+        return false;
+    for (uint32_t i = 0; i < found->count; i++) {
+        const uint8_t *at = found->ids + (size_t)i * found->step;
+        if (found->step < 17 || at[16] & CLEAVE__EVENT_MATCH)
+            sink->ids.data[sink->ids.count++] = cleave__load64(at);
+    }
+    return true;
+}
+
 static void take(struct sink *sink, struct cleave_context *context,
                  const struct cleave_message *message)
 {
@@ -111,24 +127,42 @@ static void take(struct sink *sink, struct cleave_context *context,
         cleave__stream_no_memory(context);
         return;
     }
-    sink->pending.data[index] = (struct pending){cleave__get_promise(&reader), 0};
+    struct pending *p = &sink->pending.data[index];
+    p->promise = cleave__get_promise(&reader);
+    p->waits = p->tries = 0;
+    p->seen.count = 0;
     cleave__get64(&reader); /* when it was sent */
     while (cleave__left(&reader)) {
         struct cleave__found found;
+        const uint8_t *from = reader.at;
         if (!cleave__found_read(sink->seat->world, &reader, &found)) {
             cleave__stream_corrupt(context, "matches that are cut short");
             return;
         }
-        cleave__counter_add(found.count ? watch->matched : watch->unmatched, 1);
-        if (!found.count)
-            continue;
-        cleave__counter_add(watch->matches, found.count);
-        if (!tell(sink, context, found.object, found.ids, found.count, found.note,
-                  found.note_length, index))
+        if (!wanted(sink, &found)) {
+            cleave__stream_no_memory(context);
             return;
-        sink->pending.data[index].waits++;
+        }
+        if (found.thing)
+            cleave__put_bytes(&p->seen, from, (size_t)(reader.at - from));
+        uint32_t count = (uint32_t)sink->ids.count;
+        cleave__counter_add(count ? watch->matched : watch->unmatched, 1);
+        if (!count)
+            continue;
+        cleave__counter_add(watch->matches, count);
+        if (!tell(sink, context, &found, sink->ids.data, count, index))
+            return;
+        p->waits++;
     }
-    if (!sink->pending.data[index].waits)
+    if (p->seen.failed) {
+        cleave__stream_no_memory(context);
+        return;
+    }
+    if (p->seen.count) {
+        tell_tracker(sink, context, index);
+        p->waits++;
+    }
+    if (!p->waits)
         finish(sink, context, index);
 }
 
@@ -136,13 +170,15 @@ static void receive(void *self, struct cleave_context *context,
                     const struct cleave_message *message)
 {
     struct sink *sink = self;
-    if (message->sort != CLEAVE_REPLY) {
-        take(sink, context, message);
-        return;
-    }
     uint32_t index = (uint32_t)message->tag;
-    if (--sink->pending.data[index].waits == 0)
+    if (message->sort == CLEAVE_TIMEOUT) {
+        sink->pending.data[index].tries = cleave__tries_more(sink->pending.data[index].tries);
+        tell_tracker(sink, context, index);
+    } else if (message->sort != CLEAVE_REPLY) {
+        take(sink, context, message);
+    } else if (--sink->pending.data[index].waits == 0) {
         finish(sink, context, index);
+    }
 }
 
 const struct cleave_actor_ops cleave__log_sink_ops = {"sink", create, destroy, receive, NULL};

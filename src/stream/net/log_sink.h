@@ -8,7 +8,8 @@
  *
  *     {"object": 17, "queries": [3, 5], "row": {...}}
  *
- * `row` is the object's note, if it has one: JSON as the publisher gave it. */
+ * `row` is the object's note, if it has one: JSON as the publisher gave it. Where things are
+ * tracked, what was found of them goes to the tracker, too, until that answers (tracker.h). */
 #ifndef CLEAVE_STREAM_NET_LOG_SINK_H
 #define CLEAVE_STREAM_NET_LOG_SINK_H
 
@@ -17,8 +18,9 @@
 /* The argument. */
 struct cleave__log_sink_seat {
     const struct cleave__stream_world *world;
-    uint32_t index; /* of its evaluator */
-    uint32_t log;   /* the stream's actor number */
+    uint32_t index;   /* of its evaluator */
+    uint32_t log;     /* the stream's actor number */
+    uint32_t tracker; /* where things are tracked */
 };
 
 extern const struct cleave_actor_ops cleave__log_sink_ops;

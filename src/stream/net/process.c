@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "runtime/nats/bucket.h"
+#include "stream/net/tracker.h"
 #include "stream/serve/feeder.h"
 
 /* Everything one process needs, to be freed together. */
@@ -20,6 +21,7 @@ struct part {
     struct cleave__stream_watch watch;
     struct cleave__stream_seat own; /* the argument of its actor */
     struct cleave__log_sink_seat sink;
+    struct cleave__net_tracker_seat tracker;
     struct cleave_runtime *runtime;
     uint32_t actor;        /* its number */
     uint64_t map_revision; /* of the balancer's */
@@ -80,6 +82,10 @@ static enum cleave_status declare_all(struct part *part, struct cleave_error *er
         status = cleave__runtime_join(part->runtime, part->actor, group, error);
     if (!status)
         status = cleave__runtime_log(part->runtime, "matches", &part->sink.log, error);
+    part->tracker.log = part->sink.log;
+    if (!status && w->track)
+        status = declare(part, &cleave__net_tracker_ops, &part->tracker,
+                         part->role == CLEAVE__NET_TRACKER, 0, &part->sink.tracker, error);
     return status;
 }
 
@@ -145,6 +151,7 @@ static enum cleave_status begin(struct part *part, struct cleave_metrics *metric
         status = cleave__stream_watch_make(&part->watch, s, error);
     part->own = (struct cleave__stream_seat){&part->world, part->seat};
     part->sink = (struct cleave__log_sink_seat){.world = &part->world, .index = part->seat};
+    part->tracker.world = &part->world;
     struct cleave_runtime_options options = {.transport = &cleave__nats,
                                              .seed = s->seed,
                                              .metrics = metrics,
@@ -172,6 +179,10 @@ enum cleave_status cleave__net_serve(struct cleave__net_session *session,
         return cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
                                 "there is no seat %u: world '%s' has %u of that kind, from 0",
                                 about->seat, session->nats.prefix, seats);
+    if (about->role == CLEAVE__NET_TRACKER && !w->track)
+        return cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
+                                "world '%s' tracks nothing: its balancer makes it so by --track",
+                                session->nats.prefix);
     enum cleave_status status = begin(&part, about->metrics, true, error);
     if (!status && about->role == CLEAVE__NET_BALANCER)
         status = find_map(&part, error);

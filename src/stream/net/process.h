@@ -1,9 +1,10 @@
 /* One process of a stream's world on NATS: a router, an evaluator with its
- * sink, the balancer, or a publisher, which feeds the world.
+ * sink, the balancer, the tracker (tracker.h), or a publisher, which feeds the world.
  *
  * All declare the same actors in the same order, so that numbers agree:
  * evaluators, routers, a sink for each evaluator, publishers, the balancer;
- * then the group of all routers and the stream of matches. The world's bucket
+ * then the group of all routers, the stream of matches and, where things are tracked, the tracker.
+ * The world's bucket
  * (named like the world) has
  *
  *     world          what all agree on (world.h)
@@ -28,6 +29,7 @@ enum cleave__net_role {
     CLEAVE__NET_ROUTER,
     CLEAVE__NET_EVALUATOR,
     CLEAVE__NET_BALANCER,
+    CLEAVE__NET_TRACKER,
     CLEAVE__NET_PUBLISHER
 };
 

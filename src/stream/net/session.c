@@ -10,8 +10,9 @@
 
 #include "runtime/nats/bucket.h"
 #include "stream/net/process.h"
+#include "stream/net/things.h"
 
-enum { WAIT_MS = 200, SEAT_EVERY_MS = 2000, NUMBER_BITS = 40, SHORT_BYTES = 64 };
+enum { WAIT_MS = 200, SEAT_EVERY_MS = 2000, SHORT_BYTES = 64 };
 
 static void sleep_ms(long ms)
 {
@@ -298,7 +299,7 @@ enum cleave_status cleave__net_seat_take(struct cleave__net_session *session,
     if (!status)
         status = look_around(hold, session->world.publishers, found.number, &found.first, error);
     found.session = hold->number;
-    found.base = hold->number << NUMBER_BITS;
+    found.base = hold->number << CLEAVE__NET_NUMBER_BITS;
     pthread_mutex_init(&hold->lock, NULL);
     pthread_cond_init(&hold->change, NULL);
     if (!status && pthread_create(&hold->thread, NULL, keep_seat, hold))
