@@ -2,9 +2,11 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/map.h"
 #include "cli/nats_options.h"
@@ -239,11 +241,16 @@ static enum cleave_status take_match(void *context, uint64_t sequence, const cha
     return !status && t->closed ? CLEAVE_END : status;
 }
 
-static void flush(void *context)
+/* What was printed leaves; false: nobody reads it. */
+static bool flush(void *context)
 {
     struct told *t = context;
+    struct pollfd reader = {.fd = STDOUT_FILENO};
     if (fflush(stdout) && !t->closed)
         t->closed = errno;
+    if (!t->closed && poll(&reader, 1, 0) > 0 && reader.revents & POLLERR)
+        t->closed = EPIPE;
+    return !t->closed;
 }
 
 static enum cleave_status run(struct told *t, struct cleave_error *error)
@@ -264,10 +271,7 @@ static enum cleave_status run(struct told *t, struct cleave_error *error)
     if (!status)
         status = cleave__net_follow(&following, error);
     flush(t);
-    if (!status && t->closed && t->closed != EPIPE)
-        status = cleave_error_set(error, CLEAVE_IO, "standard output: cannot write: %s",
-                                  strerror(t->closed));
-    return status;
+    return !status && t->closed ? cleave__row_output_closed(t->closed, error) : status;
 }
 
 static void sum_up(const struct told *t)
@@ -313,7 +317,7 @@ int cleave__command_stream_subscribe(int argc, char **argv)
     struct told told = {.arguments = &a, .progress = &terminal.progress};
     enum cleave_status status = run(&told, &error);
     cleave__terminal_clear(&terminal);
-    if (!status || status == CLEAVE_INTERRUPTED)
+    if ((!status || status == CLEAVE_INTERRUPTED) && !told.closed)
         sum_up(&told);
     cleave__nats_arguments_free(&a.nats);
     cleave__map_free(&told.name_of);
