@@ -7,6 +7,7 @@
 
 #include "cli/nats_options.h"
 #include "cli/observe.h"
+#include "cli/stream_missing.h"
 #include "cli/stream_play.h"
 #include "cli/stream_script.h"
 #include "stream/net/names.h"
@@ -229,11 +230,29 @@ static enum cleave_status describe(struct arguments *a, const struct cleave_prog
     return status;
 }
 
-static void ready(void *context)
+struct serving {
+    const struct arguments *arguments;
+    struct cleave_terminal *terminal;
+    struct cleave_observe *observe;
+};
+
+static void ready(void *context, const char *name, const char *server)
 {
-    struct cleave_observe *observe = context;
-    cleave__observe_ready(observe);
-    CLEAVE_LOG(observe->log, CLEAVE_LOG_INFO, "serving", CLEAVE_FIELD_INTEGER("pid", getpid()));
+    const struct serving *s = context;
+    cleave__terminal_clear(s->terminal);
+    if (!s->arguments->common.quiet)
+        fprintf(stderr, "cleave: %s of world '%s' is at work, by %s\n", name,
+                s->arguments->nats.name, server);
+    cleave__observe_ready(s->observe);
+    CLEAVE_LOG(s->observe->log, CLEAVE_LOG_INFO, "serving", CLEAVE_FIELD_INTEGER("pid", getpid()),
+               CLEAVE_FIELD_TEXT("process", name), CLEAVE_FIELD_TEXT("server", server));
+}
+
+static void missing(void *context, const char *names)
+{
+    const struct serving *s = context;
+    cleave__stream_tell_missing(s->arguments->nats.name, names, s->arguments->common.quiet,
+                                s->observe->log);
 }
 
 static enum cleave_status serve(struct arguments *a, struct cleave_terminal *terminal,
@@ -241,11 +260,13 @@ static enum cleave_status serve(struct arguments *a, struct cleave_terminal *ter
 {
     struct cleave_nats_options nats = cleave__nats_arguments(&a->nats);
     struct cleave__net_session *session = NULL;
+    struct serving serving = {a, terminal, observe};
     struct cleave__net_part part = {.role = (enum cleave__net_role)a->role,
                                     .seat = (uint32_t)a->seat,
                                     .metrics = observe->metrics,
                                     .ready = ready,
-                                    .context = observe,
+                                    .missing = missing,
+                                    .context = &serving,
                                     .progress = &terminal->progress};
     bool makes = part.role == CLEAVE__NET_BALANCER && a->makes;
     enum cleave_status status = makes ? describe(a, &terminal->progress, error) : CLEAVE_OK;

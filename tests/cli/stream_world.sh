@@ -35,7 +35,7 @@ serve() {
 # All that was started last under its name ends in good order.
 orderly_end() {
     local name
-    kill -TERM "${started[@]}" 2>/dev/null
+    kill -TERM "${serving[@]}" 2>/dev/null
     for name in "${!serving[@]}"; do
         wait "${serving[$name]}" || fail "$name ended with $?: $(head -c 500 "$name.err")"
     done

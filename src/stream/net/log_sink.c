@@ -4,11 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/random.h"
 #include "move/move.h"
 #include "runtime/runtime.h"
 #include "stream/net/log_text.h"
 
-enum { TRIES_FIRST = 3 };
+enum { TRIES_FIRST = 3, PARTS = 256 };
 #define TAG_TRACKER (UINT64_C(1) << 32)
 
 struct pending { /* a message of matches, until all of its objects are there */
@@ -48,14 +49,13 @@ static enum cleave_status create(const void *argument, void **self, struct cleav
     return CLEAVE_OK;
 }
 
-/* A request to the log of one object, which these queries [count] have. False: the run is over. */
-static bool tell(struct sink *sink, struct cleave_context *context,
-                 const struct cleave__found *found, const uint64_t *ids, uint32_t count,
-                 uint32_t index)
+/* A message of one object and these queries [count] under this id, into sink->text. False: it is
+ * too long, or memory is out (then the writer has failed). */
+static bool write_one(struct sink *sink, const struct cleave__found *found, const uint64_t *ids,
+                      uint32_t count, const char *id)
 {
     struct cleave_writer *w = &sink->text;
-    char id[24], subject[24];
-    snprintf(id, sizeof id, "%" PRIu64, found->object);
+    char subject[24];
     snprintf(subject, sizeof subject, "%" PRIu32, sink->seat->index);
     cleave__log_begin(w, id, subject);
     cleave__log_text(w, "{\"object\":");
@@ -67,12 +67,68 @@ static bool tell(struct sink *sink, struct cleave_context *context,
         cleave__put_bytes(w, found->note, found->note_length);
     }
     cleave__log_text(w, "}");
-    if (w->failed) {
+    return !w->failed && w->count <= sink->seat->most;
+}
+
+/* A request to the log. */
+static void request(struct sink *sink, struct cleave_context *context, uint32_t index)
+{
+    if (sink->text.failed)
         cleave__stream_no_memory(context);
-        return false;
+    else
+        cleave__context_request(context, sink->seat->log, 0, sink->text.data, sink->text.count, 0,
+                                index);
+    sink->pending.data[index].waits++;
+}
+
+static uint32_t part_of(uint64_t query)
+{
+    return (uint32_t)(cleave__mix64(query) % PARTS);
+}
+
+static int by_part(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    uint32_t p = part_of(x), q = part_of(y);
+    return p != q ? (p > q) - (p < q) : (x > y) - (x < y);
+}
+
+/* Where the part that begins at `from` ends. */
+static uint32_t part_end(const struct sink *sink, uint32_t from)
+{
+    const uint64_t *ids = sink->ids.data;
+    uint32_t to = from + 1;
+    while (to < sink->ids.count && part_of(ids[to]) == part_of(ids[from]))
+        to++;
+    return to;
+}
+
+/* An object and the queries of sink->ids: a message, or several. */
+static void tell(struct sink *sink, struct cleave_context *context,
+                 const struct cleave__found *found, uint32_t index)
+{
+    uint64_t *ids = sink->ids.data;
+    uint32_t count = (uint32_t)sink->ids.count;
+    char id[60];
+    snprintf(id, sizeof id, "%" PRIu64, found->object);
+    if (write_one(sink, found, ids, count, id) || sink->text.failed) {
+        request(sink, context, index);
+        return;
     }
-    cleave__context_request(context, sink->seat->log, 0, w->data, w->count, 0, index);
-    return true;
+    qsort(ids, count, sizeof *ids, by_part);
+    bool fits = true;
+    for (uint32_t from = 0; from < count && fits; from = part_end(sink, from))
+        fits = write_one(sink, found, ids + from, part_end(sink, from) - from, id);
+    for (uint32_t from = 0; from < count && !sink->text.failed;) {
+        uint32_t to = fits ? part_end(sink, from) : from + 1;
+        if (fits)
+            snprintf(id, sizeof id, "%" PRIu64 ".%" PRIu32, found->object, part_of(ids[from]));
+        else
+            snprintf(id, sizeof id, "%" PRIu64 "-%" PRIu64, found->object, ids[from]);
+        write_one(sink, found, ids + from, to - from, id);
+        request(sink, context, index);
+        from = to;
+    }
 }
 
 static uint32_t new_pending(struct sink *sink)
@@ -150,9 +206,7 @@ static void take(struct sink *sink, struct cleave_context *context,
         if (!count)
             continue;
         cleave__counter_add(watch->matches, count);
-        if (!tell(sink, context, &found, sink->ids.data, count, index))
-            return;
-        p->waits++;
+        tell(sink, context, &found, index);
     }
     if (p->seen.failed) {
         cleave__stream_no_memory(context);

@@ -8,8 +8,11 @@
 #include <time.h>
 
 #include "runtime/nats/bucket.h"
+#include "stream/net/presence.h"
 #include "stream/net/tracker.h"
 #include "stream/serve/feeder.h"
+
+enum { HEADS_BYTES = 512 }; /* of a frame and its envelope, and more */
 
 /* Everything one process needs, to be freed together. */
 struct part {
@@ -138,6 +141,7 @@ static enum cleave_status begin(struct part *part, struct cleave_metrics *metric
     cleave__net_world_streaming(&part->session->world, s);
     s->transport = &cleave__nats;
     s->apart = true;
+    s->whole_most = cleave__bucket_most(part->session->bucket) - HEADS_BYTES;
     s->feeders = part->session->world.publishers;
     s->metrics = metrics;
     s->seed = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
@@ -152,6 +156,7 @@ static enum cleave_status begin(struct part *part, struct cleave_metrics *metric
     part->own = (struct cleave__stream_seat){&part->world, part->seat};
     part->sink = (struct cleave__log_sink_seat){.world = &part->world, .index = part->seat};
     part->tracker.world = &part->world;
+    part->tracker.most = part->sink.most = cleave__bucket_most(part->session->bucket);
     struct cleave_runtime_options options = {.transport = &cleave__nats,
                                              .seed = s->seed,
                                              .metrics = metrics,
@@ -166,6 +171,31 @@ static enum cleave_status begin(struct part *part, struct cleave_metrics *metric
     return status;
 }
 
+/* It is at work: what is sent to it comes. Others may ask whether it is there. */
+static enum cleave_status begin_work(struct part *part, const struct cleave__net_part *about,
+                                     struct cleave__net_presence **presence,
+                                     struct cleave_error *error)
+{
+    static const char *const kinds[] = {"router", "evaluator", "balancer", "tracker"};
+    char name[60], server[200];
+    enum cleave_status status = cleave__runtime_run(part->runtime, 1, about->progress, error);
+    if (status)
+        return status;
+    snprintf(name, sizeof name, "%s %u", kinds[about->role], about->seat);
+    const struct cleave__net_presence_options options = {
+        .session = part->session,
+        .name = name,
+        .missing = about->role == CLEAVE__NET_BALANCER ? about->missing : NULL,
+        .context = about->context,
+        .metrics = about->metrics};
+    status = cleave__net_presence_open(&options, presence, error);
+    if (status || !about->ready)
+        return status;
+    cleave__net_presence_server(*presence, server, sizeof server);
+    about->ready(about->context, name, server);
+    return CLEAVE_OK;
+}
+
 enum cleave_status cleave__net_serve(struct cleave__net_session *session,
                                      const struct cleave__net_part *about,
                                      struct cleave_error *error)
@@ -175,6 +205,7 @@ enum cleave_status cleave__net_serve(struct cleave__net_session *session,
                      : about->role == CLEAVE__NET_EVALUATOR ? w->evaluators
                                                             : 1;
     struct part part = {.session = session, .role = about->role, .seat = about->seat};
+    struct cleave__net_presence *presence = NULL;
     if (about->seat >= seats)
         return cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
                                 "there is no seat %u: world '%s' has %u of that kind, from 0",
@@ -186,10 +217,11 @@ enum cleave_status cleave__net_serve(struct cleave__net_session *session,
     enum cleave_status status = begin(&part, about->metrics, true, error);
     if (!status && about->role == CLEAVE__NET_BALANCER)
         status = find_map(&part, error);
-    if (!status && about->ready)
-        about->ready(about->context);
+    if (!status)
+        status = begin_work(&part, about, &presence, error);
     if (!status)
         status = cleave__runtime_run(part.runtime, 0, about->progress, error);
+    cleave__net_presence_close(presence);
     cleave__runtime_free(part.runtime);
     return status == CLEAVE_INTERRUPTED ? CLEAVE_OK : status;
 }

@@ -9,7 +9,7 @@
 #include "stream/net/log_text.h"
 #include "stream/net/things.h"
 
-enum { JOURNAL_LEAST = 1 << 18 };
+enum { JOURNAL_LEAST = 1 << 18, HEAD_BYTES = 250, ID_BYTES = 23 };
 
 struct outgoing { /* a message to the log; bytes NULL: it is there */
     uint8_t *bytes;
@@ -74,11 +74,11 @@ static bool add_outgoing(struct tracker *t, const uint8_t *bytes, size_t length)
     return true;
 }
 
-static bool passed(void *context, const struct cleave__net_passage *passage)
+/* One message, of so many ids of both. */
+static bool write_one(struct tracker *t, const struct cleave__found *found, const uint64_t *entered,
+                      uint32_t entered_count, const uint64_t *left, uint32_t left_count)
 {
-    struct tracker *t = context;
     struct cleave_writer *w = &t->text;
-    const struct cleave__found *found = passage->found;
     char id[24];
     snprintf(id, sizeof id, "e%" PRIu64, ++t->made);
     cleave__log_begin(w, id, "tracker");
@@ -89,15 +89,33 @@ static bool passed(void *context, const struct cleave__net_passage *passage)
     cleave__log_text(w, ",\"sequence\":");
     cleave__log_number(w, found->sequence);
     cleave__log_text(w, ",");
-    cleave__log_numbers(w, "entered", (const uint8_t *)passage->entered, passage->entered_count, 8);
+    cleave__log_numbers(w, "entered", (const uint8_t *)entered, entered_count, 8);
     cleave__log_text(w, ",");
-    cleave__log_numbers(w, "left", (const uint8_t *)passage->left, passage->left_count, 8);
+    cleave__log_numbers(w, "left", (const uint8_t *)left, left_count, 8);
     if (found->note_length) {
         cleave__log_text(w, ",\"row\":");
         cleave__put_bytes(w, found->note, found->note_length);
     }
     cleave__log_text(w, "}");
     return !w->failed && add_outgoing(t, w->data, w->count);
+}
+
+static bool passed(void *context, const struct cleave__net_passage *p)
+{
+    struct tracker *t = context;
+    size_t room = t->seat->most - HEAD_BYTES;
+    room = room > p->found->note_length ? room - p->found->note_length : 0;
+    uint32_t most = room > ID_BYTES ? (uint32_t)(room / ID_BYTES) : 1;
+    for (uint32_t entered = 0, left = 0; entered < p->entered_count || left < p->left_count;) {
+        uint32_t e = p->entered_count - entered, l = p->left_count - left;
+        e = e < most ? e : most;
+        l = l < most - e ? l : most - e;
+        if (!write_one(t, p->found, p->entered + entered, e, p->left + left, l))
+            return false;
+        entered += e;
+        left += l;
+    }
+    return true;
 }
 
 static void send(struct tracker *t, struct cleave_context *context, uint64_t number)
