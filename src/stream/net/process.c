@@ -12,7 +12,7 @@
 #include "stream/net/tracker.h"
 #include "stream/serve/feeder.h"
 
-enum { HEADS_BYTES = 512 }; /* of a frame and its envelope, and more */
+enum { HEADS_BYTES = 512 /* of a frame and its envelope, and more */, MAP_TRIES = 10 };
 
 /* Everything one process needs, to be freed together. */
 struct part {
@@ -94,29 +94,35 @@ static enum cleave_status declare_all(struct part *part, struct cleave_error *er
 
 /* ---- the balancer's map ---- */
 
-/* The map stands in the bucket for all to see. Whoever finds that another has
- * written it is not the only balancer, and ends. */
+/* The map stands in the bucket for all to see. An older balancer may write it once more after this
+ * one has fenced it (saved.h): it ends with its next save, and its word does not stay. */
 static enum cleave_status moved(void *context, const struct cleave__cells *cells,
                                 struct cleave_error *error)
 {
     struct part *part = context;
     struct cleave__bucket *bucket = part->session->bucket;
     char *text;
-    uint64_t revision = part->map_revision;
     enum cleave_status status =
         cleave__net_map_write(cells, part->session->world.evaluators, &text, error);
     if (status)
         return status;
-    status = revision ? cleave__bucket_update(bucket, "map", text, strlen(text), revision,
-                                              &part->map_revision, error)
-                      : cleave__bucket_create(bucket, "map", text, strlen(text),
-                                              &part->map_revision, error);
+    for (int tries = 0; tries < MAP_TRIES; tries++) {
+        struct cleave_writer other = {0};
+        uint64_t revision = part->map_revision;
+        status = revision ? cleave__bucket_update(bucket, "map", text, strlen(text), revision,
+                                                  &part->map_revision, error)
+                          : cleave__bucket_create(bucket, "map", text, strlen(text),
+                                                  &part->map_revision, error);
+        if (status != CLEAVE_CONFLICT)
+            break;
+        status = cleave__bucket_get(bucket, "map", &other, &part->map_revision, error);
+        free(other.data);
+        if (status)
+            break;
+    }
     free(text);
-    if (status == CLEAVE_CONFLICT)
-        return cleave_error_set(error, CLEAVE_CONFLICT,
-                                "another balancer of world '%s' is at work: this one ends",
-                                part->session->nats.prefix);
-    return status == CLEAVE_IO ? CLEAVE_OK : status; /* servers are away: with the next one */
+    /* Servers that are away: with the next one. */
+    return status == CLEAVE_IO || status == CLEAVE_NOT_FOUND ? CLEAVE_OK : status;
 }
 
 static enum cleave_status find_map(struct part *part, struct cleave_error *error)
