@@ -42,8 +42,8 @@ sql "${urls[1]}" -c "SELECT attname, collname FROM pg_attribute a JOIN pg_collat
 expect_line 'name|POSIX' collations
 expect_line 'loud|loud' collations
 # What the URL asks for stays.
-expect 1 "${load[@]}" --shard "${urls[0]}" --shard "${urls[1]}?options=-c%20statement_timeout%3D1ms" --replace
-expect_line 'statement timeout' err
+expect 1 "${load[@]}" --shard "${urls[0]}" --shard "${urls[1]}?options=-c%20statement_timeout%3D2ms" --replace
+expect_line 'canceling statement due to' err
 
 # One database under two time zones is one.
 sql "${urls[0]}" -c 'CREATE ROLE zoned SUPERUSER LOGIN' -c "ALTER ROLE zoned SET timezone = 'Asia/Kathmandu'"
@@ -67,12 +67,19 @@ expect_line 'table bare has no columns' err
 sql "$source_url" -c 'DROP TABLE bare'
 
 # Another load is at work at a shard.
-(echo 'SELECT pg_advisory_lock(7164212576512667489);'; sleep 7) | sql "${urls[1]}" >/dev/null &
+mkfifo hold
+sql "${urls[1]}" <hold >/dev/null &
 other=$!
-sleep 0.5
+exec 9>hold
+echo 'SELECT pg_advisory_lock(7164212576512667489);' >&9
+for try in $(seq 1 100); do
+    [ "$(sql "${urls[1]}" -c "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'")" = 0 ] || break
+    sleep 0.1
+done
 expect 1 "${load[@]}" "${shards[@]}" --replace
 expect_one_line
 expect_line 'another `cleave tables load` is at work there' err
+exec 9>&-
 wait $other
 
 # Shard 0 is lost as it commits: its answer does not come (it waits for a standby that is not there), and it has committed.
