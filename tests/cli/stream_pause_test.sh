@@ -9,6 +9,7 @@
 seed=${CLEAVE_PAUSE_SEED:-1} rounds=${CLEAVE_PAUSE_ROUNDS:-6} most=${CLEAVE_PAUSE_MOST:-30}
 RANDOM=$seed
 echo "lot $seed"
+pairs=()
 
 cat >queries.csv <<'END'
 id,x0,y0,x1,y1,keywords,match,events
@@ -22,6 +23,24 @@ row() {
 }
 
 start_cluster
+# Of so many balancers at once one is left, in each of some worlds.
+for i in $(seq 6); do
+    for k in 1 2 3; do
+        "$cleave" stream serve --name "pair$i" --role balancer --evaluators 1 --spare 0 --balance-every 100ms --retry 100ms 2>"pair$i.$k.err" &
+        started+=($!)
+        pairs+=("$!")
+    done
+done
+sleep 4
+for i in $(seq 6); do
+    left=0
+    for k in 1 2 3; do
+        kill -0 "${pairs[$((3 * i + k - 4))]}" 2>/dev/null && ((++left))
+    done
+    [ $left = 1 ] || fail "of three balancers at once $left are left: $(cat pair$i.*.err)"
+done
+kill -TERM "${pairs[@]}" 2>/dev/null
+wait "${pairs[@]}" 2>/dev/null
 declare -A command=(
     [balancer]='--role balancer'
     [tracker]='--role tracker'
@@ -37,10 +56,14 @@ serve balancer2 --role balancer $world
 for name in tracker evaluator0 evaluator1 router0 router1; do
     serve $name ${command[$name]}
 done
+for name in balancer balancer2 tracker evaluator0 evaluator1 router0 router1; do
+    at_work $name
+done
 for _ in $(seq 100); do
     kill -0 "$balancer" 2>/dev/null && kill -0 "$balancer2" 2>/dev/null || break
     sleep 0.1
 done
+sleep 1 # the one that is left stays
 if kill -0 "$balancer2" 2>/dev/null; then
     kill -0 "$balancer" 2>/dev/null && fail "two balancers are at work"
     balancer=$balancer2
@@ -63,7 +86,7 @@ publisher=$!
 
 old=()
 for round in $(seq "$rounds"); do
-    # One is stopped; two of three times another takes its seat before it goes on.
+    # One that is at work is stopped; two of three times another takes its seat before it goes on.
     names=(${CLEAVE_PAUSE_ONLY:-balancer tracker evaluator0 evaluator1 router0 router1})
     name=${names[$(((round + seed + RANDOM % 2) % ${#names[@]}))]}
     pause=$((5 + RANDOM % most))
@@ -85,6 +108,7 @@ for round in $(seq "$rounds"); do
         old+=("${!name}")
         serve $name ${command[$name]}
     fi
+    at_work $name
     sleep 0.5
     kill -0 "${!name}" 2>/dev/null || fail "round $round: nobody is $name: $(cat $name.err)"
 done

@@ -32,6 +32,15 @@ serve() {
     printf -v "$name" %s $!
 }
 
+# at_work NAME: waits until what was started under it is at work, or has ended.
+at_work() {
+    for _ in $(seq 200); do
+        grep -q 'is at work' "$1.err" && return
+        kill -0 "${!1}" 2>/dev/null || return
+        sleep 0.1
+    done
+}
+
 # All that was started last under its name ends in good order.
 orderly_end() {
     local name

@@ -234,6 +234,69 @@ static void server_killed(void **state)
     cleave__runtime_free(runtime);
 }
 
+/* ---- a server that takes little ---- */
+
+enum { TURNS = 60, IN_TURN = 20, LONG_MOST = 20000 };
+
+static void take_sized(struct probe *probe, struct cleave_context *context,
+                       const struct cleave_message *message)
+{
+    if (message->length < 8 || message->length != message->kind) {
+        cleave__context_fail(context, CLEAVE_CORRUPT, "a message of another length");
+        return;
+    }
+    probe->wrong += cleave__load64(message->body) != probe->sum++;
+    for (size_t i = 8; i < message->length; i++)
+        probe->wrong += message->body[i] != (uint8_t)(i * 7);
+}
+
+/* Messages of every length in one turn: some together are too large for the server, some alone. */
+static void send_sized(struct probe *probe, struct cleave_context *context,
+                       const struct cleave_message *message)
+{
+    static uint8_t body[LONG_MOST];
+    (void)message;
+    for (size_t i = 0; i < sizeof body; i++)
+        body[i] = (uint8_t)(i * 7);
+    for (int i = 0; i < IN_TURN; i++) {
+        uint64_t drawn = cleave__random_next(cleave__context_random(context));
+        uint32_t length = 8 + (uint32_t)(drawn % (drawn >> 32 & 7 ? 900 : LONG_MOST - 8));
+        cleave__store64(body, probe->sum++);
+        cleave__context_send(context, probe->plan->peer, length, body, length);
+    }
+    if (probe->sum < TURNS * IN_TURN)
+        cleave__context_timer(context, 1000000, 0);
+}
+
+static void start_sized(struct probe *probe, struct cleave_context *context, const uint8_t *saved,
+                        size_t length)
+{
+    (void)probe, (void)saved, (void)length;
+    cleave__context_timer(context, 1, 0);
+}
+
+static void small_payload(void **state)
+{
+    (void)state;
+    struct nats_server little = {.extra = "max_payload: 4096\n"};
+    assert_true(nats_server_start(&little));
+    struct cleave_runtime_options options = {
+        .transport = &cleave__nats, .threads = 2, .seed = 3, .nats = nats_server_world(&little)};
+    const struct probe_plan plans[] = {{.receive = send_sized, .start = start_sized, .peer = 2},
+                                       {.receive = take_sized}};
+    struct cleave_runtime *runtime = NULL;
+    struct cleave_error error;
+    if (cleave__runtime_new(&options, &runtime, &error))
+        fail_msg("%s", error.message);
+    for (int i = 0; i < 2; i++)
+        probe_spawn(runtime, &plans[i], NULL);
+    probe_run_well(runtime);
+    assert_int_equal(probe_state(runtime, 2)->sum, TURNS * IN_TURN);
+    assert_int_equal(probe_state(runtime, 2)->wrong, 0);
+    cleave__runtime_free(runtime);
+    nats_server_stop(&little);
+}
+
 /* ---- logs ---- */
 
 static void put_in_log(struct cleave_context *context, uint32_t log, uint64_t number)
@@ -464,9 +527,15 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wrong_addresses), cmocka_unit_test(credentials), cmocka_unit_test(tls),
-        cmocka_unit_test(server_killed),   cmocka_unit_test(logs),        cmocka_unit_test(saved),
-        cmocka_unit_test(no_jetstream),    cmocka_unit_test(buckets),
+        cmocka_unit_test(wrong_addresses),
+        cmocka_unit_test(credentials),
+        cmocka_unit_test(tls),
+        cmocka_unit_test(server_killed),
+        cmocka_unit_test(logs),
+        cmocka_unit_test(saved),
+        cmocka_unit_test(no_jetstream),
+        cmocka_unit_test(buckets),
+        cmocka_unit_test(small_payload),
     };
     if (!nats_server_installed())
         return 0;

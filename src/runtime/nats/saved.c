@@ -17,7 +17,8 @@ enum {
     APPENDED = 2,
     CHANGE_BYTES = 5,
     WINDOW_S = 600,
-    TRY_NS = 100000000
+    TRY_NS = 100000000,
+    WRONG_LAST_SEQUENCE = 10164 /* as of ask.c */
 };
 static const uint64_t THIS_TURN = UINT64_MAX, RESTORE_NS = UINT64_C(30000000000);
 
@@ -348,19 +349,66 @@ static bool take_message(struct reading *reading, const uint8_t *bytes, size_t s
            cleave__saved_apply(&reading->saved, reading->pieces.data, reading->pieces.count);
 }
 
-/* A message without changes, whatever was there before: from here on no other process can write,
- * for each names what it wrote last. */
-static natsStatus fence(struct cleave__saved *saved, jsCtx *js, jsErrCode *code)
+/* The stream's last message: its number (0: there was none), and the life that wrote it (0: purged,
+ * or not ours to read). */
+static natsStatus find_last(const struct cleave__saved *saved, jsCtx *js, const char *stream,
+                            uint64_t *sequence, uint64_t *life, jsErrCode *code)
 {
+    jsStreamInfo *info = NULL;
+    natsMsg *message = NULL;
+    *sequence = *life = 0;
+    natsStatus status = js_GetStreamInfo(&info, js, stream, NULL, code);
+    if (status)
+        return status;
+    *sequence = info->State.LastSeq;
+    bool there = info->State.Msgs > 0;
+    jsStreamInfo_Destroy(info);
+    if (!there)
+        return NATS_OK;
+    status = js_GetLastMsg(&message, js, stream, saved->subject, NULL, code);
+    if (status == NATS_NOT_FOUND)
+        return NATS_OK;
+    if (status)
+        return status;
+    const uint8_t *bytes = (const uint8_t *)natsMsg_GetData(message);
+    if (natsMsg_GetSequence(message) != *sequence) /* another came meanwhile */
+        status = NATS_TIMEOUT;
+    else if (is_message(bytes, (size_t)natsMsg_GetDataLength(message)))
+        *life = cleave__load64(bytes + 8);
+    natsMsg_Destroy(message);
+    return status;
+}
+
+/* A message without changes behind the last one: from here on no other process can write, for each
+ * names what it wrote last. This process's life is made later than that one's, whatever the clocks:
+ * whoever fences last is the one that all others hear. NATS_TIMEOUT: somebody was faster, again. */
+static natsStatus fence(struct cleave__saved *saved, jsCtx *js, const char *stream, jsErrCode *code)
+{
+    uint64_t last, life;
+    char number[24];
+    natsMsg *message = NULL;
     jsPubAck *ack = NULL;
+    natsStatus status = find_last(saved, js, stream, &last, &life, code);
+    if (status)
+        return status;
+    if (life > saved->nats->life)
+        saved->nats->life = life + 1;
     uint8_t *bytes = write_message(saved, WHOLE, NULL, 0);
     if (!bytes)
         return NATS_NO_MEMORY;
-    natsStatus status =
-        js_Publish(&ack, js, saved->subject, bytes, CLEAVE__SAVED_HEAD_BYTES, NULL, code);
+    snprintf(number, sizeof number, "%" PRIu64, last);
+    status = natsMsg_Create(&message, saved->subject, NULL, (const char *)bytes,
+                            CLEAVE__SAVED_HEAD_BYTES);
+    if (!status)
+        status = natsMsgHeader_Set(message, "Nats-Expected-Last-Sequence", number);
+    if (!status)
+        status = js_PublishMsg(&ack, js, message, NULL, code);
     if (!status)
         saved->last = ack->Sequence;
+    else if ((int)*code == JSStreamWrongLastSequenceErr || (int)*code == WRONG_LAST_SEQUENCE)
+        status = NATS_TIMEOUT;
     jsPubAck_Destroy(ack);
+    natsMsg_Destroy(message);
     free(bytes);
     return status;
 }
@@ -399,7 +447,7 @@ static natsStatus read_all(const struct cleave__saved *saved, jsCtx *js, const c
 static natsStatus read_once(struct cleave__saved *saved, jsCtx *js, const char *stream,
                             struct reading *reading, bool *corrupt, jsErrCode *code)
 {
-    natsStatus status = fence(saved, js, code);
+    natsStatus status = fence(saved, js, stream, code);
     reading->saved.count = reading->pieces.count = 0;
     reading->in_pieces = *corrupt = false;
     return status ? status : read_all(saved, js, stream, reading, corrupt);

@@ -11,8 +11,10 @@
  * what was before it away (rollup); one in pieces has it purged afterwards.
  *
  * Fencing: each write names the stream's last message that it knows of. A process that finds
- * another's there ends with one clear line; one that starts writes first of all, whatever is there,
- * so that one that still runs cannot any more, and reads what is before that. Hence a stream of its
+ * another's there ends with one clear line; one that starts writes first of all, behind whatever is
+ * there, so that one that still runs cannot any more, and reads what is before that. Its life is
+ * made the latest of all that have written: else, of two that start at once, one could have the
+ * stream and the other be heard, and both would end. Hence a stream of its
  * own: with replicas nats-server 2.9 compares the last message of a subject only before it proposes
  * a write, so that two writers can both win. */
 #ifndef CLEAVE_RUNTIME_NATS_SAVED_H
