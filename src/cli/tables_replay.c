@@ -339,13 +339,22 @@ static void print_result(const struct setting *setting, const struct cleave_repl
     printf("%" PRIu64 " transactions read: %" PRIu64 " replayed, %" PRIu64 " refused, %" PRIu64
            " that touch no table\n",
            r->read, r->replayed, r->refused, r->empty);
+    if (r->failed)
+        printf("  of those refused %" PRIu64 " failed at a statement%s, and were rolled back\n",
+               r->failed,
+               !setting->a->replay.reference ? ""
+               : r->failed_alone             ? ""
+                                             : ", as on the unsharded database");
+    if (r->failed_alone)
+        printf("  %" PRIu64 " failed on one side alone: on the shards, or the unsharded database\n",
+               r->failed_alone);
     print_counts("counted", &r->counted);
     print_counts("predicted", &r->predicted);
     printf("  %" PRIu64 " committed in two phases, %" PRIu64 " parts prepared\n", r->two_phase,
            r->prepared);
     if (r->retries)
-        printf("  %" PRIu64 " begun anew because a shard was lost, %" PRIu64
-               " outcomes found out\n",
+        printf("  %" PRIu64 " begun anew because a shard was lost or another was in the way, "
+               "%" PRIu64 " outcomes found out\n",
                r->retries, r->unknown);
     if (r->recovered_committed + r->recovered_rolled_back)
         printf("  left by an earlier run: %" PRIu32 " parts committed, %" PRIu32 " rolled back\n",
@@ -403,6 +412,8 @@ static enum cleave_status print_json(const struct setting *setting,
                    {"replayed", r->replayed},
                    {"refused", r->refused},
                    {"empty", r->empty},
+                   {"failed", r->failed},
+                   {"failed_alone", r->failed_alone},
                    {"statements", r->statements},
                    {"two_phase", r->two_phase},
                    {"prepared_parts", r->prepared},

@@ -47,6 +47,8 @@ static enum cleave_status status_of(const struct cleave__postgres *p, const PGre
         return CLEAVE_IO;
     if (state && strncmp(state, "53", 2) == 0)
         return CLEAVE_LIMIT;
+    if (state && (strcmp(state, "40001") == 0 || strcmp(state, "40P01") == 0))
+        return CLEAVE_CONFLICT; /* a serialization failure, a deadlock */
     return CLEAVE_BAD_INPUT;
 }
 

@@ -52,7 +52,7 @@ expect 1 tables repartition --from two --to nowhere --shards 'sqlite:s{}.db'
 expect_one_line
 expect 1 tables repartition --from two --to three --shards 'sqlite:empty{}.db'
 expect_one_line
-expect_line 'has no table' err
+expect_line "none of the lookup table's tables: load it first" err
 expect 2 tables repartition --from two --to three --shard sqlite:s0.db --shard sqlite:s1.db
 expect_one_line
 cat >ddl.sql <<'SQL'

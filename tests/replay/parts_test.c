@@ -193,7 +193,9 @@ static void rules_by_hand(void **state)
         {"INSERT INTO t (k, v) SELECT k + 1, v FROM t", -1, 0, 0, NULL},
         {"INSERT INTO r SELECT a, b FROM r", CLEAVE__RULE_ROWS, 1, 3, NULL},
         {"INSERT INTO r SELECT k, v FROM t", -1, 0, 0, NULL},
-        {"UPDATE n SET v = 3 WHERE v = 3", -1, 0, 0, NULL}, /* by v, which is no key */
+        {"UPDATE n SET v = 3 WHERE v = 3", CLEAVE__RULE_ROWS, 1, 1, NULL}, /* by v: no key */
+        {"UPDATE n SET v = 4 WHERE v = 3", CLEAVE__RULE_MOVE, 1, 2, NULL},
+        {"UPDATE n SET v = v + 1 WHERE v = 3", CLEAVE__RULE_MOVE, 1, 3, NULL},
         {"UPDATE n SET k = 3 WHERE v = 3", CLEAVE__RULE_ROWS, 1, 1, NULL},
         {"WITH x AS (UPDATE n SET v = 4 WHERE v = 3 RETURNING k) SELECT k FROM x", -1, 0, 0, NULL},
         {"SET work_mem = 1000", CLEAVE__RULE_PASS, 0, 1, NULL},

@@ -21,7 +21,9 @@ struct cleave__dispatch_arguments {
 /* A transaction inside the window. */
 struct cleave__dispatch_slot {
     bool used, done, referenced;      /* its clients' answer, the reference's is here */
-    uint64_t number;                  /* among those replayed */
+    uint64_t number;                  /* among those handed out */
+    uint64_t read;                    /* among those of the trace */
+    uint32_t counted;                 /* in the workload; CLEAVE_ABSENT: not */
     struct cleave_arena arena, again; /* again: of a plan by a later map */
     struct cleave__planned planned;   /* its accesses live in `arena` */
     struct cleave_writer message;
@@ -35,7 +37,9 @@ struct cleave__dispatcher {
     struct cleave__planner *both[2]; /* of the two placements, to see what they refuse */
     bool gone;                       /* the mover was told to begin */
     struct cleave__order *order;
-    struct cleave_workload workload;     /* what was replayed, for counting once more */
+    uint64_t admitted;
+    struct cleave_workload workload;     /* what was handed out, for counting once more */
+    CLEAVE_VECTOR(uint32_t) failed;      /* of them, those that were rolled back */
     struct cleave__dispatch_slot *slots; /* [window] */
     uint32_t *places;                    /* [window]: place in the order -> slot */
     bool *busy;                          /* [clients] */

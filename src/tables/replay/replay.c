@@ -61,6 +61,28 @@ static enum cleave_status check(const struct cleave_replay_options *options,
     return CLEAVE_OK;
 }
 
+/* A database where nothing was loaded: every transaction would fail. */
+static enum cleave_status check_loaded(const struct cleave_lookup *lookup,
+                                       struct cleave__port *port, struct cleave_error *error)
+{
+    const struct cleave_schema *schema = cleave__lookup_schema(lookup);
+    const struct cleave_store_table *there;
+    struct cleave_arena arena = {0};
+    uint32_t count, found = 0;
+    enum cleave_status status = port->ops->tables(port->session, &arena, &there, &count, error);
+    for (uint32_t t = 0; t < schema->table_count && !status; t++) {
+        for (uint32_t i = 0; i < count; i++)
+            found += strcmp(there[i].name, schema->tables[t].name) == 0;
+    }
+    cleave__arena_free(&arena);
+    if (!status && !found && schema->table_count)
+        status = cleave_error_set(error, CLEAVE_BAD_INPUT,
+                                  "%s has none of the lookup table's tables: load it first, with "
+                                  "`cleave tables load`",
+                                  cleave__port_shown(port, (char[CLEAVE__SHOWN_SIZE]){0}));
+    return status;
+}
+
 /* Whatever their URLs are, shards and reference must be different databases: a transaction on one
  * database twice waits for itself, and a reference that is a shard does all work again. */
 static enum cleave_status tell_apart(const struct cleave__replay_world *world,
@@ -93,6 +115,8 @@ static enum cleave_status tell_apart(const struct cleave__replay_world *world,
                                            "the reference is the same database as shard %u", o);
         }
     }
+    for (uint32_t i = 0; i < count && !status; i++)
+        status = check_loaded(world->lookup, &all[i].port, error);
     for (uint32_t i = 0; i < count; i++)
         cleave__port_close(&all[i].port);
     free(all);
@@ -124,6 +148,25 @@ static enum cleave_status spawn_all(struct run *run, struct cleave_error *error)
     return status;
 }
 
+/* Who failed was rolled back, which was not predicted. */
+static void leave_failed_out(const struct cleave_lookup *lookup,
+                             const struct cleave__dispatcher *dispatcher,
+                             struct cleave_replay_counts *predicted)
+{
+    for (size_t i = 0; i < dispatcher->failed.count; i++) {
+        uint32_t transaction = dispatcher->failed.data[i];
+        struct cleave_shardset shards;
+        cleave__touch(lookup, &dispatcher->workload, transaction, &shards);
+        uint32_t parts = cleave__shardset_count(&shards);
+        bool writes = dispatcher->workload.writes.data[transaction];
+        predicted->transactions--;
+        predicted->parts -= parts;
+        predicted->distributed -= parts > 1;
+        predicted->read_only_distributed -= parts > 1 && !writes;
+        predicted->write_distributed -= parts > 1 && writes;
+    }
+}
+
 static enum cleave_status sum_up(struct run *run, struct cleave_replay_result *out,
                                  struct cleave_error *error)
 {
@@ -152,10 +195,12 @@ static enum cleave_status sum_up(struct run *run, struct cleave_replay_result *o
     } else if (!status) {
         status = cleave__count(run->world.lookup, &dispatcher->workload, 1, &arena, &count, error);
     }
-    if (!status && !run->shift.mix)
+    if (!status && !run->shift.mix) {
         result.predicted = (struct cleave_replay_counts){count.transactions, count.distributed,
                                                          count.read_only_distributed,
                                                          count.write_distributed, count.parts};
+        leave_failed_out(run->world.lookup, dispatcher, &result.predicted);
+    }
     if (!status) {
         dispatcher->result.shard_transactions = NULL; /* the caller's now */
         *out = result;

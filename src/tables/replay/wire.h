@@ -28,6 +28,7 @@ struct cleave__outcome {
     uint32_t prepared; /* of them by PREPARE */
     uint32_t retries;
     bool lost;                     /* committed, but its answers went down with a connection */
+    const char *failure; /* NULL, or why a statement failed: all of it was rolled back */
     struct cleave_shardset shards; /* that took part */
     uint32_t statement_count;
     struct cleave__digest *digests; /* [statement_count] */

@@ -52,5 +52,9 @@ enum cleave_status cleave__port_finish(struct cleave__port *port, const char *na
 enum { CLEAVE__SHOWN_SIZE = 160 };
 const char *cleave__port_shown(const struct cleave__port *port, char line[CLEAVE__SHOWN_SIZE]);
 uint64_t cleave__clock_ns(void);
+/* A transaction that a store gave up for another's sake is begun anew so often, a little later each
+ * time. */
+enum { CLEAVE__CONFLICTS = 6 };
+void cleave__conflict_nap(int times);
 
 #endif
