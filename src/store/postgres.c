@@ -203,6 +203,7 @@ const struct cleave_store_ops cleave__postgres = {
     .send_finish = cleave__postgres_send_finish,
     .receive_finish = cleave__postgres_receive_finish,
     .prepared = cleave__postgres_prepared,
+    .hold = cleave__postgres_hold,
     .tables = cleave__postgres_tables,
     .fill_begin = cleave__postgres_fill_begin,
     .fill_row = cleave__postgres_fill_row,

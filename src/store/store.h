@@ -94,6 +94,11 @@ struct cleave_store_ops {
                                    struct cleave_arena *arena, const char *const **names,
                                    uint32_t *count, struct cleave_error *error);
 
+    /* Claims a name, in this database, until the session is closed or its process is gone.
+     * CLEAVE_CONFLICT: another session has it; the error says who. Nothing may be open. */
+    enum cleave_status (*hold)(struct cleave_store_session *session, const char *name,
+                               struct cleave_error *error);
+
     /* What tables there are, in `arena`, sorted by name; cleave's own (cleave_...) are left out. */
     enum cleave_status (*tables)(struct cleave_store_session *session, struct cleave_arena *arena,
                                  const struct cleave_store_table **tables, uint32_t *count,

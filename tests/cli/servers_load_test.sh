@@ -63,7 +63,8 @@ for s in 0 1 2; do
     [ "$(sql "${urls[$s]}" -c 'SELECT count(*) FROM region')" = 5 ] || fail "region is not on shard $s"
     [ "$(sql "${urls[$s]}" -c 'SELECT count(*) FROM shop')" -gt 0 ] || fail "shard $s has no shops"
     [ "$(sql "${urls[$s]}" -c 'SELECT count(*) FROM pg_prepared_xacts')" = 0 ] || fail "something is prepared"
-    [ "$(sql "${urls[$s]}" -c "SELECT count(*) FROM pg_class WHERE relname LIKE 'cleave%'")" = 0 ] || fail "leavings"
+    [ "$(sql "${urls[$s]}" -c "SELECT count(*) FROM pg_class WHERE relname LIKE 'cleave%'")" = 1 ] || fail "leavings"
+    [ "$(sql "${urls[$s]}" -c 'SELECT shard FROM cleave_shard')" = $s ] || fail "shard $s does not know who it is"
 done
 "$bin/psql" -X -d "${urls[0]}" -c '\d shop' -c '\d "Odd"."Sale"' >described
 for text in "'no''name'::character varying" 'shop_money_check' 'lower(name::text)' 'REFERENCES region(id)' \

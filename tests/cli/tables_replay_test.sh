@@ -89,6 +89,31 @@ expect_line 'DIFFERENT: transaction 1 fails on the unsharded database alone: sql
 expect_line 'DIFFERENT: transaction 2 fails on the shards alone: sqlite:s' out
 expect_line '2 failed on one side alone' out
 
+# Shards know who they are: another order, or shards of two sets, is refused whatever is prepared.
+for command in recover 'replay --no-verify alone.sql'; do
+    expect 1 tables $command --lookup own --shard sqlite:s1.db --shard sqlite:s0.db
+    expect_one_line
+    expect_line 'sqlite:s1.db is given as shard 0, but was loaded as shard 1' err
+done
+cp s1.db other.db
+python3 -c 'import sqlite3; c = sqlite3.connect("other.db"); c.execute("UPDATE cleave_shard SET load = 1"); c.commit()'
+expect 1 tables recover --lookup own --shard sqlite:s0.db --shard sqlite:other.db
+expect_one_line
+expect_line 'were not loaded together' err
+
+# Two at once under one name: the second is told so; under a name of its own it may.
+touch s0.db-cleave-replay
+exec 9<s0.db-cleave-replay
+flock -n 9 || fail 'no lock'
+expect 1 tables replay --lookup own --shards 'sqlite:s{}.db' --no-verify again.sql
+expect_one_line
+expect_line 'another replay or repartition is running under this name' err
+expect_line '--coordinator' err
+expect 0 tables replay --lookup own --shards 'sqlite:s{}.db' --no-verify again.sql --coordinator second
+exec 9<&-
+expect 0 tables replay --lookup own --shards 'sqlite:s{}.db' --no-verify again.sql
+[ -z "$(ls | grep -- -cleave-)" ] || fail "a lock is left: $(ls)"
+
 # A store that is not what the trace saw: found, and the status says so.
 python3 -c 'import sqlite3; c = sqlite3.connect("u.db"); c.execute("INSERT INTO t VALUES (77, 7)"); c.commit()'
 echo 'SELECT v FROM t WHERE v = 7;' >more.sql

@@ -149,6 +149,30 @@ static enum cleave_status put_drops(struct cleave_words *w, const struct cleave_
     return status;
 }
 
+/* Which shard of which load this is (replay/claim.h); what an earlier life knew goes. */
+static enum cleave_status put_place(struct cleave_words *w, const struct cleave__load *load,
+                                    const struct cleave__load_target *target,
+                                    struct cleave__load_script *script, struct cleave_error *error)
+{
+    static const char *const old[] = {"cleave_shard", "cleave_moves", "cleave_plan"};
+    enum cleave_status status = CLEAVE_OK;
+    for (size_t i = 0; !status && i < sizeof old / sizeof *old; i++) {
+        cleave__words_add(w, "DROP TABLE IF EXISTS %s", old[i]);
+        status = push(script, w, error);
+    }
+    if (status)
+        return status;
+    cleave__words_add(w, "CREATE TABLE cleave_shard (load varchar(16) NOT NULL, shard integer NOT "
+                         "NULL)");
+    status = push(script, w, error);
+    if (status)
+        return status;
+    cleave__words_add(w, "INSERT INTO cleave_shard (load, shard) VALUES ('%s', %d)",
+                      strrchr(load->name, '-') + 1,
+                      target->reference ? -1 : (int)(target - load->targets));
+    return push(script, w, error);
+}
+
 enum cleave_status cleave__load_ddl_before(struct cleave__load *load,
                                            const struct cleave__load_target *target,
                                            struct cleave__load_script *script,
@@ -158,6 +182,8 @@ enum cleave_status cleave__load_ddl_before(struct cleave__load *load,
     enum cleave_status status = CLEAVE_OK;
     if (load->options->replace)
         status = put_drops(&words, load, target, script, error);
+    if (!status)
+        status = put_place(&words, load, target, script, error);
     for (uint32_t t = 0; !status && t < load->table_count; t++) {
         status = put_schema(&words, target, &load->tables[t], script, error);
         if (status)

@@ -186,6 +186,28 @@ enum cleave_status cleave__recover(const struct cleave__replay_world *world, boo
     return status;
 }
 
+enum cleave_status cleave__decisions_reserve(const struct cleave__replay_world *world,
+                                             const struct cleave__recovery *recovery,
+                                             uint64_t *base, struct cleave_error *error)
+{
+    struct cleave__port port;
+    bool committed;
+    uint64_t last = recovery->last_id;
+    if (last > INT64_MAX - 2 * CLEAVE__ID_RUN)
+        return cleave_error_set(error, CLEAVE_LIMIT,
+                                "the coordinator \"%s\" has used up its ids; take another name, "
+                                "with --coordinator",
+                                world->coordinator);
+    cleave__port_init(&port, world->urls[0]);
+    /* The last of them, fenced: the next run begins behind it. */
+    enum cleave_status status = cleave__decision_find(&port, world->coordinator,
+                                                      last + CLEAVE__ID_RUN, &committed, error);
+    cleave__port_close(&port);
+    if (!status)
+        *base = last + 1;
+    return status;
+}
+
 enum cleave_status cleave__decisions_forget(const struct cleave__replay_world *world,
                                             struct cleave_error *error)
 {

@@ -6,6 +6,7 @@
 
 #include "runtime/runtime.h"
 #include "tables/compare/count.h"
+#include "tables/replay/claim.h"
 #include "tables/replay/client.h"
 #include "tables/replay/dispatcher.h"
 #include "tables/replay/shift.h"
@@ -23,7 +24,11 @@ struct run {
     uint32_t dispatcher, mover;
     struct cleave__shift_seat shift; /* of a repartition: `mix` is not NULL */
     char coordinator[CLEAVE__COORDINATOR_MOST + 8];
+    char command[800];
+    struct cleave__port claim; /* the coordinator's name, held */
 };
+
+static const char COORDINATOR[] = "replay";
 
 static uint32_t count_shards(const struct cleave_replay_options *options)
 {
@@ -253,7 +258,20 @@ static enum cleave_status begin_shift(struct run *run, const struct cleave_repla
     run->arguments.mix = run->shift.mix;
     run->arguments.mover = &run->mover;
     cleave__shift_name(options->lookup, options->repartition, pieces, run->shift.plan);
-    return cleave__shift_prepare(&run->shift, error);
+    const char *from = options->lookup_name, *to = options->repartition_name;
+    int n = snprintf(run->command, sizeof run->command,
+                     "cleave tables repartition --from %.300s --to %.300s", from ? from : "OLD",
+                     to ? to : "NEW");
+    if (pieces != PIECES)
+        n += snprintf(run->command + n, sizeof run->command - (size_t)n, " --pieces %u", pieces);
+    if (strcmp(run->world.coordinator, COORDINATOR) != 0)
+        snprintf(run->command + n, sizeof run->command - (size_t)n, " --coordinator %s",
+                 run->world.coordinator);
+    run->shift.command = run->command;
+    status = cleave__claim_whole(&run->world, run->shift.plan, error);
+    if (!status)
+        status = cleave__claim_places(&run->world, true, error);
+    return status ? status : cleave__shift_prepare(&run->shift, error);
 }
 
 enum cleave_status cleave__replay(const struct cleave_replay_options *options,
@@ -269,7 +287,7 @@ enum cleave_status cleave__replay(const struct cleave_replay_options *options,
             .lookup = options->lookup,
             .urls = options->urls,
             .reference = options->reference,
-            .coordinator = options->coordinator ? options->coordinator : "replay",
+            .coordinator = options->coordinator ? options->coordinator : COORDINATOR,
             .clients = options->clients ? options->clients : CLIENTS,
             .patience_ns =
                 (uint64_t)((options->patience_s > 0 ? options->patience_s : PATIENCE_S) * 1e9),
@@ -293,17 +311,24 @@ enum cleave_status cleave__replay(const struct cleave_replay_options *options,
     uint64_t patience_ns = run.world.patience_ns;
     run.world.patience_ns = 0;
     status = tell_apart(&run.world, error);
-    if (!status && options->repartition)
-        status = begin_shift(&run, options, error);
+    if (!status)
+        status = cleave__claim_name(&run.world, &run.claim, error);
+    if (!status)
+        status = cleave__claim_places(&run.world, true, error);
+    if (!status)
+        status = options->repartition ? begin_shift(&run, options, error)
+                                      : cleave__claim_whole(&run.world, NULL, error);
     if (!status)
         status = cleave__recover(&run.world, false, &before, error);
+    if (!status)
+        status = cleave__decisions_reserve(&run.world, &before, &run.world.base_id, error);
     run.world.patience_ns = patience_ns;
     if (status) {
+        cleave__port_close(&run.claim);
         cleave__mix_free(run.shift.mix);
         free(run.seats);
         return status;
     }
-    run.world.base_id = before.last_id + 1;
     status = play(&run, options, &result, error);
     cleave__runtime_free(run.runtime);
     free(run.seats);
@@ -319,6 +344,7 @@ enum cleave_status cleave__replay(const struct cleave_replay_options *options,
             swept = cleave__decisions_forget(&run.world, &later);
     } while (swept == CLEAVE_IO && cleave__clock_ns() < until_ns &&
              !(run.world.stop && *run.world.stop));
+    cleave__port_close(&run.claim);
     cleave__mix_free(run.shift.mix);
     if (!status && swept) {
         status = swept;

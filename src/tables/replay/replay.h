@@ -56,6 +56,7 @@ struct cleave_replay_options {
      * the source's end; the run ends when all has moved. Transactions that cannot be planned under
      * both are refused. */
     const struct cleave_lookup *repartition;
+    const char *lookup_name, *repartition_name; /* files, for the command that goes on; or NULL */
     uint64_t repartition_at;
     uint32_t pieces;                /* by key, a key map; 0: 64 */
     uint32_t batch_rows, move_rows; /* a copying transaction's, a switch's, about; 0: 2000, 4000 */

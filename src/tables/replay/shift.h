@@ -94,6 +94,7 @@ struct cleave__shift_seat {                   /* its argument */
     struct cleave__mix *mix;
     const char *coordinator;
     char plan[20];                  /* which two placements, cut how: 16 hexadecimal digits */
+    const char *command;            /* that goes on with it, in words */
     uint64_t base_id;               /* of its distributed transactions */
     uint32_t batch_rows, move_rows; /* a copying transaction's, and a switch's, about */
     uint32_t dispatcher;            /* actor */

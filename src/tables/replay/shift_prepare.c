@@ -104,7 +104,27 @@ static enum cleave_status make_staging(const struct cleave__shift_seat *seat,
     return status;
 }
 
-/* Other plans are over, or were left for this one. */
+/* The plan itself; other plans are over (claim.h). */
+static enum cleave_status note_plan(const struct cleave__shift_seat *seat,
+                                    struct cleave__port *port, struct cleave_error *error)
+{
+    const struct cleave_store_parameter parameters[2] = {{seat->plan}, {seat->command}};
+    const struct cleave_store_statement statements[3] = {
+        {"CREATE TABLE IF NOT EXISTS cleave_plan (plan varchar(16) NOT NULL PRIMARY KEY, whole "
+         "smallint NOT NULL, command varchar(1000) NOT NULL)",
+         NULL, 0},
+        {"DELETE FROM cleave_plan WHERE plan <> $1", parameters, 1},
+        {"INSERT INTO cleave_plan (plan, whole, command) VALUES ($1, 0, $2) ON CONFLICT DO NOTHING",
+         parameters, 2}};
+    const struct cleave_store_batch batch = {statements, 3, CLEAVE_BATCH_COMMIT, NULL};
+    struct cleave_store_answer answers[3];
+    struct cleave_arena arena = {0};
+    enum cleave_status status = cleave__port_batch(port, &batch, &arena, answers, error);
+    cleave__arena_free(&arena);
+    return status;
+}
+
+/* Other plans are over. */
 static enum cleave_status read_moves(const struct cleave__shift_seat *seat,
                                      struct cleave__port *port, struct cleave_error *error)
 {
@@ -152,12 +172,14 @@ enum cleave_status cleave__shift_prepare(struct cleave__shift_seat *seat,
                                     s >= cleave__lookup_shards(cleave__mix_from(seat->mix)), error);
         if (!status && s == 0)
             status = read_moves(seat, &port, error);
+        if (!status && s == 0)
+            status = note_plan(seat, &port, error);
         if (!status)
             status = make_staging(seat, &port, error);
         cleave__port_close(&port);
     }
     if (!status)
-        seat->base_id = before.last_id + 1;
+        status = cleave__decisions_reserve(&world, &before, &seat->base_id, error);
     return status;
 }
 
@@ -197,6 +219,12 @@ enum cleave_status cleave__shift_clean(const struct cleave__shift_seat *seat,
         status = cleave__port_await(&port, &world, error);
         if (!status && s >= cleave__lookup_shards(cleave__mix_to(seat->mix)))
             status = remove_copies(seat, &port, error);
+        if (!status && s == 0 && cleave__mix_done(seat->mix)) {
+            char whole[100];
+            snprintf(whole, sizeof whole, "UPDATE cleave_plan SET whole = 1 WHERE plan = '%s'",
+                     seat->plan);
+            status = cleave__shift_run(&port, whole, error);
+        }
         for (uint32_t t = 0; t < cleave__lookup_schema(world.lookup)->table_count && !status; t++) {
             char name[40], drop[80];
             if (cleave__mix_table(seat->mix, t)->kind == CLEAVE__MIX_STILL)
