@@ -192,7 +192,7 @@ int cleave__command_tables_inspect(int argc, char **argv)
     } else if (!status) {
         cleave__tables_describe(kase, stdout);
         for (uint32_t i = 0; i < kase->note_count; i++)
-            printf("%s  %s\n", i ? "" : "not understood, for example (where it ends):\n",
+            printf("%s  %s\n", i ? "" : "not understood, for example (at this line, or just before):\n",
                    kase->notes[i]);
         printf("\n");
         status = cleave__report_print(&report, stdout, 0, &error);

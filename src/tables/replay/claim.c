@@ -38,6 +38,56 @@ enum cleave_status cleave__port_has(struct cleave__port *port, const char *table
     return status;
 }
 
+struct generated {
+    const struct cleave_schema *schema;
+    bool **flags;
+};
+
+static enum cleave_status take_generated(void *context, uint32_t columns,
+                                         const char *const *values, struct cleave_error *error)
+{
+    struct generated *generated = context;
+    uint32_t t = cleave__schema_table(generated->schema, values[0], strlen(values[0]));
+    (void)columns, (void)error;
+    if (t == CLEAVE_ABSENT)
+        return CLEAVE_OK;
+    uint32_t c =
+        cleave__schema_column(&generated->schema->tables[t], values[1], strlen(values[1]));
+    if (c != CLEAVE_ABSENT)
+        generated->flags[t][c] = true;
+    return CLEAVE_OK;
+}
+
+enum cleave_status cleave__claim_generated(const struct cleave__replay_world *world,
+                                           struct cleave_arena *arena, const bool *const **out,
+                                           struct cleave_error *error)
+{
+    const struct cleave_schema *schema = cleave__lookup_schema(world->lookup);
+    struct generated generated = {
+        schema, cleave__arena_array(arena, schema->table_count + 1, sizeof(bool *))};
+    struct cleave__port port;
+    cleave__port_init(&port, world->urls[0]);
+    bool made = generated.flags;
+    for (uint32_t t = 0; made && t < schema->table_count; t++)
+        made = (generated.flags[t] =
+                    cleave__arena_zalloc(arena, schema->tables[t].column_count + 1));
+    if (!made)
+        return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for the shards");
+    enum cleave_status status =
+        port.ops == &cleave__sqlite ? CLEAVE_OK : cleave__port_open(&port, error);
+    if (!status && port.ops != &cleave__sqlite)
+        status = port.ops->scan(
+            port.session,
+            "SELECT CASE n.nspname WHEN 'public' THEN '' ELSE n.nspname || '.' END || c.relname, "
+            "a.attname FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace "
+            "n ON n.oid = c.relnamespace WHERE a.attgenerated <> '' AND NOT a.attisdropped",
+            take_generated, &generated, error);
+    cleave__port_close(&port);
+    if (!status)
+        *out = (const bool *const *)generated.flags;
+    return status;
+}
+
 struct place { /* what a shard says of itself */
     char set[SET_SIZE];
     long shard; /* below 0: the reference */

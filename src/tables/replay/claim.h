@@ -30,6 +30,11 @@ enum cleave_status cleave__claim_name(const struct cleave__replay_world *world,
  * (may be NULL) is the one that may. */
 enum cleave_status cleave__claim_whole(const struct cleave__replay_world *world, const char *plan,
                                        struct cleave_error *error);
+/* PostgreSQL: which columns of shard 0's tables are generated, for the world's `generated`; in
+ * `arena`. SQLite has none of them (tables/load/ddl.c). */
+enum cleave_status cleave__claim_generated(const struct cleave__replay_world *world,
+                                           struct cleave_arena *arena, const bool *const **out,
+                                           struct cleave_error *error);
 /* Whether a database has a table of cleave's own, in the schema where it makes them. */
 enum cleave_status cleave__port_has(struct cleave__port *port, const char *table, bool *has,
                                     struct cleave_error *error);

@@ -26,6 +26,7 @@ struct run {
     char coordinator[CLEAVE__COORDINATOR_MOST + 8];
     char command[800];
     struct cleave__port claim; /* the coordinator's name, held */
+    struct cleave_arena arena;
 };
 
 static const char COORDINATOR[] = "replay";
@@ -316,6 +317,8 @@ enum cleave_status cleave__replay(const struct cleave_replay_options *options,
     if (!status)
         status = cleave__claim_places(&run.world, true, error);
     if (!status)
+        status = cleave__claim_generated(&run.world, &run.arena, &run.world.generated, error);
+    if (!status)
         status = options->repartition ? begin_shift(&run, options, error)
                                       : cleave__claim_whole(&run.world, NULL, error);
     if (!status)
@@ -325,6 +328,7 @@ enum cleave_status cleave__replay(const struct cleave_replay_options *options,
     run.world.patience_ns = patience_ns;
     if (status) {
         cleave__port_close(&run.claim);
+        cleave__arena_free(&run.arena);
         cleave__mix_free(run.shift.mix);
         free(run.seats);
         return status;
@@ -345,6 +349,7 @@ enum cleave_status cleave__replay(const struct cleave_replay_options *options,
     } while (swept == CLEAVE_IO && cleave__clock_ns() < until_ns &&
              !(run.world.stop && *run.world.stop));
     cleave__port_close(&run.claim);
+    cleave__arena_free(&run.arena);
     cleave__mix_free(run.shift.mix);
     if (!status && swept) {
         status = swept;
