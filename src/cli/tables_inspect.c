@@ -183,8 +183,7 @@ int cleave__command_tables_inspect(int argc, char **argv)
         json_object_set_new(root, "classes", classes_json(kase));
         json_t *notes = json_array();
         for (uint32_t i = 0; i < kase->note_count; i++)
-            json_array_append_new(notes,
-                                  cleave__json_text(kase->notes[i], strlen(kase->notes[i])));
+            json_array_append_new(notes, cleave__json_text(kase->notes[i], strlen(kase->notes[i])));
         json_object_set_new(root, "not_understood", notes);
         status = cleave__json_write(root, stdout, &error);
     } else if (!status && a.tables.common.csv) {
@@ -192,7 +191,8 @@ int cleave__command_tables_inspect(int argc, char **argv)
     } else if (!status) {
         cleave__tables_describe(kase, stdout);
         for (uint32_t i = 0; i < kase->note_count; i++)
-            printf("%s  %s\n", i ? "" : "not understood, for example (at this line, or just before):\n",
+            printf("%s  %s\n",
+                   i ? "" : "not understood, for example (at this line, or just before):\n",
                    kase->notes[i]);
         printf("\n");
         status = cleave__report_print(&report, stdout, 0, &error);

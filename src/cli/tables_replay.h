@@ -17,7 +17,8 @@ enum { /* of options that both have */
 #define CLEAVE_CLUSTER_OPTION(group)                                                               \
     {                                                                                              \
         "cluster", CLEAVE_KEY_CLUSTER, "DIR", 0,                                                   \
-            "The servers of `cleave cluster up --dir DIR`: the first are the shards; the last, if " \
+            "The servers of `cleave cluster up --dir DIR`: the first are the shards; the last, "   \
+            "if "                                                                                  \
             "there are more, is the reference",                                                    \
             group                                                                                  \
     }

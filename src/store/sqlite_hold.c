@@ -63,9 +63,9 @@ enum cleave_status cleave__sqlite_hold(struct cleave_store_session *session, con
         ssize_t length = read(file, pid, sizeof pid - 1);
         pid[length > 0 ? strcspn(pid, " \n") : 0] = 0;
         close(file);
-        enum cleave_status status =
-            cleave_error_set(error, CLEAVE_CONFLICT, "\"%.60s\" is held by the process %.20s on %.200s",
-                             name, pid, s->shown);
+        enum cleave_status status = cleave_error_set(
+            error, CLEAVE_CONFLICT, "\"%.60s\" is held by the process %.20s on %.200s", name, pid,
+            s->shown);
         free(path);
         return status;
     }

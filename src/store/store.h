@@ -13,8 +13,8 @@
  *
  * Errors name the store (its URL without a password), and the statement if there is one, in one
  * line. After a failed statement (CLEAVE_BAD_INPUT; CLEAVE_CONFLICT: given up for another's sake,
- * so that it may do when begun anew) the transaction is rolled back and the session can go on; after
- * CLEAVE_IO (the connection is lost, the server is gone) it can only be closed. */
+ * so that it may do when begun anew) the transaction is rolled back and the session can go on;
+ * after CLEAVE_IO (the connection is lost, the server is gone) it can only be closed. */
 #ifndef CLEAVE_STORE_STORE_H
 #define CLEAVE_STORE_STORE_H
 

@@ -83,6 +83,25 @@ expect 1 tables recover --lookup two --shard "${urls[0]}" --shard "${urls[3]}"
 expect_one_line
 expect_line 'was loaded as the unsharded reference' err
 
+# A part that a dead coordinator's server prepares after the sweep: whoever waits for its locks gets on.
+"$cleave" tables replay --lookup two --cluster c app.sql --rate 20 >slow.out 2>&1 &
+slow=$!
+for i in $(seq 1 100); do
+    [ "$(sql "${urls[0]}" -c "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'")" = 1 ] && break
+    sleep 0.1
+done
+for s in 0 1; do
+    printf '%s;\n' BEGIN 'UPDATE pet SET legs = 77 WHERE owner > 30' "PREPARE TRANSACTION 'cleave-replay-1-0-$s'" | sql "${urls[$s]}"
+done
+for i in $(seq 1 300); do
+    kill -0 $slow 2>/dev/null || break
+    sleep 0.1
+done
+kill -9 $slow 2>/dev/null && fail 'a replay waits without end for what a dead one left'
+wait $slow
+[ "$(for s in 0 1; do sql "${urls[$s]}" -c 'SELECT count(*) FROM pg_prepared_xacts' -c 'SELECT count(*) FROM pet WHERE legs >= 77'; done | sort -u)" = 0 ] ||
+    fail 'a part of a dead replay is left, or was committed'
+
 # A shard more: it gets what the others have, and goes on with values of its own.
 expect 0 tables load --lookup two --cluster c --from "$source" --replace
 expect 0 tables replay --lookup two --cluster c app.sql --repartition three --repartition-at 10 --json

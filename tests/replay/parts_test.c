@@ -405,8 +405,9 @@ static void prepare(const char *url, const char *sql, const char *name)
     cleave__arena_free(&arena);
 }
 
-/* A coordinator that was paused, or is gone while its server still reads: its PREPARE comes after the
- * sweep that precedes the next run. Its id is never that run's, and the next sweep undoes it. */
+/* A coordinator that was paused, or is gone while its server still reads: its PREPARE comes after
+ * the sweep that precedes the next run. Its id is never that run's, and the next sweep undoes it.
+ */
 static void a_prepare_that_comes_late_is_undone(void **state)
 {
     (void)state;

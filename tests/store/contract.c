@@ -366,10 +366,9 @@ int contract_run(const char *url)
 #f, f, begin, done, state                                                                  \
     }
     const struct CMUnitTest tests[] = {
-        TEST(answers),  TEST(parameters), TEST(stays_open),
-        TEST(failures), TEST(two_phases), TEST(lists_tables),
-        TEST(fills),    TEST(scans),      TEST(side_by_side),
-        TEST(holds_names),
+        TEST(answers),      TEST(parameters),   TEST(stays_open), TEST(failures),
+        TEST(two_phases),   TEST(lists_tables), TEST(fills),      TEST(scans),
+        TEST(side_by_side), TEST(holds_names),
     };
     return cmocka_run_group_tests_name(cleave__store_of(url)->name, tests, NULL, NULL);
 }

@@ -172,8 +172,7 @@ static enum cleave_status put_place(struct cleave_words *w, const struct cleave_
     if (status)
         return status;
     cleave__words_add(w, "INSERT INTO cleave_shard (load, shard) VALUES ('%s', %d)",
-                      strrchr(load->name, '-') + 1,
-                      target->reference ? -1 : (int)target->number);
+                      strrchr(load->name, '-') + 1, target->reference ? -1 : (int)target->number);
     return push(script, w, error);
 }
 

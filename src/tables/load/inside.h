@@ -102,11 +102,9 @@ struct cleave__load_table *cleave__load_table_named(struct cleave__load *load, c
 /* objects.c: types, sequences, and remarks of what is not brought. */
 enum cleave_status cleave__load_objects(struct cleave__load *load, struct cleave_error *error);
 void cleave__load_put_type(struct cleave_words *words, const struct cleave__load_extra *type);
-void cleave__load_put_sequence(struct cleave_words *words,
-                               const struct cleave__load_target *target,
+void cleave__load_put_sequence(struct cleave_words *words, const struct cleave__load_target *target,
                                const struct cleave__load_sequence *sequence);
-void cleave__load_put_identity(struct cleave_words *words,
-                               const struct cleave__load_target *target,
+void cleave__load_put_identity(struct cleave_words *words, const struct cleave__load_target *target,
                                const struct cleave__load_sequence *sequence);
 
 /* targets.c: sessions, what is there already, one distributed transaction. */

@@ -1,8 +1,8 @@
-/* From PostgreSQL to PostgreSQL: types of the user's own, sequences behind defaults, and what is not
- * brought, named.
+/* From PostgreSQL to PostgreSQL: types of the user's own, sequences behind defaults, and what is
+ * not brought, named.
  *
- * A sequence is one a shard, and no two give the same value: shard S has every so-many-th value from
- * the source's next one on, S steps behind it. So many: by the sequence's type (stride), which
+ * A sequence is one a shard, and no two give the same value: shard S has every so-many-th value
+ * from the source's next one on, S steps behind it. So many: by the sequence's type (stride), which
  * leaves room for shards that are added later. */
 #include <stdlib.h>
 #include <string.h>
@@ -65,8 +65,8 @@ static enum cleave_status take_sequence(void *context, uint32_t count, const cha
     }
     /* The last shard's first value must be one. */
     int64_t room = s->increment * (int64_t)load->lookup->shards;
-    fits = fits && load->lookup->shards <= s->stride && s->next <= s->max &&
-           s->max - s->next >= room;
+    fits =
+        fits && load->lookup->shards <= s->stride && s->next <= s->max && s->max - s->next >= room;
     if (fits) {
         table->columns[at].sequence = s;
         return CLEAVE_OK;
@@ -92,8 +92,8 @@ static enum cleave_status take_left(void *context, uint32_t count, const char *c
 
 #define FOREIGN(catalog, object)                                                                   \
     "n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname !~ "                      \
-    "'^(pg_(toast|temp)|cleave_)' AND NOT EXISTS (SELECT FROM pg_depend x WHERE x.classid = '"     \
-    catalog "'::regclass AND x.objid = " object " AND x.deptype = 'e') "
+    "'^(pg_(toast|temp)|cleave_)' AND NOT EXISTS (SELECT FROM pg_depend x WHERE x.classid = "      \
+    "'" catalog "'::regclass AND x.objid = " object " AND x.deptype = 'e') "
 
 enum cleave_status cleave__load_objects(struct cleave__load *load, struct cleave_error *error)
 {
@@ -107,8 +107,8 @@ enum cleave_status cleave__load_objects(struct cleave__load *load, struct cleave
         "'' END || coalesce((SELECT string_agg(' CONSTRAINT ' || quote_ident(k.conname) || ' ' || "
         "pg_get_constraintdef(k.oid), '' ORDER BY k.conname) FROM pg_constraint k WHERE k.contypid "
         "= t.oid AND k.contype = 'c'), '') END, n.nspname FROM pg_type t JOIN pg_namespace n ON "
-        "n.oid = t.typnamespace WHERE t.typtype IN ('e', 'd') AND " FOREIGN("pg_type", "t.oid")
-        "ORDER BY t.oid";
+        "n.oid = t.typnamespace WHERE t.typtype IN ('e', 'd') AND " FOREIGN(
+            "pg_type", "t.oid") "ORDER BY t.oid";
     static const char sequences[] =
         "WITH used AS (SELECT d.refobjid AS seq, k.adrelid AS rel, k.adnum AS num, '-' AS identity "
         "FROM pg_depend d JOIN pg_attrdef k ON d.classid = 'pg_attrdef'::regclass AND d.objid = "
@@ -116,7 +116,8 @@ enum cleave_status cleave__load_objects(struct cleave__load *load, struct cleave
         "d.refobjsubid, a.attidentity::text FROM pg_depend d JOIN pg_attribute a ON a.attrelid = "
         "d.refobjid AND a.attnum = d.refobjsubid WHERE d.classid = 'pg_class'::regclass AND "
         "d.refclassid = 'pg_class'::regclass AND d.deptype = 'i' AND a.attidentity <> '') "
-        "SELECT DISTINCT " CLEAVE__LOAD_NAME ", a.attname, u.identity, quote_ident(qn.nspname) || '.' || "
+        "SELECT DISTINCT " CLEAVE__LOAD_NAME
+        ", a.attname, u.identity, quote_ident(qn.nspname) || '.' || "
         "quote_ident(q.relname), format_type(s.seqtypid, NULL), s.seqincrement, s.seqmin, "
         "s.seqmax, s.seqstart, s.seqcache, CASE WHEN has_sequence_privilege(q.oid, "
         "'USAGE,SELECT') THEN pg_sequence_last_value(q.oid) END, has_sequence_privilege(q.oid, "
@@ -125,29 +126,77 @@ enum cleave_status cleave__load_objects(struct cleave__load *load, struct cleave
         "u.rel JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_attribute a ON a.attrelid = "
         "u.rel AND a.attnum = u.num WHERE NOT c.relispartition ORDER BY 1, 2";
     static const char left[] =
-        "SELECT 'materialized view', " CLEAVE__LOAD_NAME " FROM pg_class c JOIN pg_namespace n ON n.oid = "
-        "c.relnamespace WHERE c.relkind = 'm' AND " FOREIGN("pg_class", "c.oid")
-        "UNION ALL SELECT 'trigger', g.tgname || ' of ' || " CLEAVE__LOAD_NAME " FROM pg_trigger g JOIN pg_class c "
-        "ON c.oid = g.tgrelid JOIN pg_namespace n ON n.oid = c.relnamespace WHERE NOT "
-        "g.tgisinternal AND " FOREIGN("pg_class", "c.oid")
-        "UNION ALL SELECT 'rule', g.rulename || ' of ' || " CLEAVE__LOAD_NAME " FROM pg_rewrite g JOIN pg_class c "
-        "ON c.oid = g.ev_class JOIN pg_namespace n ON n.oid = c.relnamespace WHERE g.rulename <> "
-        "'_RETURN' AND " FOREIGN("pg_class", "c.oid")
-        "UNION ALL SELECT 'policy', g.polname || ' of ' || " CLEAVE__LOAD_NAME " FROM pg_policy g JOIN pg_class c "
-        "ON c.oid = g.polrelid JOIN pg_namespace n ON n.oid = c.relnamespace WHERE " FOREIGN("pg_class", "c.oid")
-        "UNION ALL SELECT 'function', g.oid::regprocedure::text FROM pg_proc g JOIN pg_namespace n "
-        "ON n.oid = g.pronamespace WHERE " FOREIGN("pg_proc", "g.oid")
-        "UNION ALL SELECT 'type', format_type(t.oid, NULL) FROM pg_type t JOIN pg_namespace n ON "
-        "n.oid = t.typnamespace WHERE (t.typtype = 'r' OR (t.typtype = 'c' AND EXISTS (SELECT FROM "
-        "pg_class c WHERE c.oid = t.typrelid AND c.relkind = 'c'))) AND " FOREIGN("pg_type", "t.oid")
-        "UNION ALL SELECT 'rights (GRANT) on', " CLEAVE__LOAD_NAME " FROM pg_class c JOIN pg_namespace n ON n.oid "
-        "= c.relnamespace WHERE c.relkind IN ('r', 'p') AND c.relacl IS NOT NULL AND " FOREIGN("pg_class", "c.oid")
-        "UNION ALL SELECT 'ON DELETE or ON UPDATE of foreign key', k.conname || ' of ' || "
-        CLEAVE__LOAD_NAME " FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid JOIN pg_namespace n ON "
-        "n.oid = c.relnamespace WHERE k.contype = 'f' AND k.conparentid = 0 AND (k.confdeltype NOT "
-        "IN ('a', 'r') OR k.confupdtype NOT IN ('a', 'r')) AND " FOREIGN("pg_class", "c.oid")
-        "UNION ALL SELECT 'extension', e.extname FROM pg_extension e WHERE e.extname <> 'plpgsql' "
-        "ORDER BY 1, 2";
+        "SELECT 'materialized view', " CLEAVE__LOAD_NAME
+        " FROM pg_class c JOIN pg_namespace n ON n.oid = "
+        "c.relnamespace WHERE c.relkind = 'm' AND " FOREIGN(
+            "pg_class",
+            "c.oid") "UNION ALL SELECT 'trigger', g.tgname || ' of ' || " CLEAVE__LOAD_NAME
+                     " FROM pg_trigger g JOIN pg_class c "
+                     "ON c.oid = g.tgrelid JOIN pg_namespace n ON n.oid = c.relnamespace WHERE NOT "
+                     "g.tgisinternal AND " FOREIGN(
+                         "pg_class",
+                         "c.oid") "UNION ALL SELECT 'rule', g.rulename || ' of ' "
+                                  "|| " CLEAVE__LOAD_NAME " FROM pg_rewrite g JOIN pg_class c "
+                                  "ON c.oid = g.ev_class JOIN pg_namespace n ON n.oid = "
+                                  "c.relnamespace WHERE g.rulename <> "
+                                  "'_RETURN' AND " FOREIGN(
+                                      "pg_class",
+                                      "c.oid") "UNION ALL SELECT 'policy', g.polname || ' of ' "
+                                               "|| " CLEAVE__LOAD_NAME
+                                               " FROM pg_policy g JOIN pg_class c "
+                                               "ON c.oid = g.polrelid JOIN pg_namespace n ON n.oid "
+                                               "= c.relnamespace WHERE " FOREIGN(
+                                                   "pg_class",
+                                                   "c.oid") "UNION ALL SELECT 'function', "
+                                                            "g.oid::regprocedure::text FROM "
+                                                            "pg_proc g JOIN pg_namespace n "
+                                                            "ON n.oid = g.pronamespace "
+                                                            "WHERE " FOREIGN(
+                                                                "pg_proc",
+                                                                "g.oid") "UNION ALL SELECT 'type', "
+                                                                         "format_type(t.oid, NULL) "
+                                                                         "FROM pg_type t JOIN "
+                                                                         "pg_namespace n ON "
+                                                                         "n.oid = t.typnamespace "
+                                                                         "WHERE (t.typtype = 'r' "
+                                                                         "OR (t.typtype = 'c' AND "
+                                                                         "EXISTS (SELECT FROM "
+                                                                         "pg_class c WHERE c.oid = "
+                                                                         "t.typrelid AND c.relkind "
+                                                                         "= 'c'))) AND " FOREIGN(
+                                                                             "pg_type",
+                                                                             "t.oid") "UNION ALL "
+                                                                                      "SELECT "
+                                                                                      "'rights "
+                                                                                      "(GRANT) "
+                                                                                      "on',"
+                                                                                      " " CLEAVE__LOAD_NAME
+                                                                                      " FROM "
+                                                                                      "pg_class c "
+                                                                                      "JOIN "
+                                                                                      "pg_"
+                                                                                      "namespace n "
+                                                                                      "ON n.oid "
+                                                                                      "= "
+                                                                                      "c."
+                                                                                      "relnamespace"
+                                                                                      " WHERE "
+                                                                                      "c.relkind "
+                                                                                      "IN ('r', "
+                                                                                      "'p') AND "
+                                                                                      "c.relacl IS "
+                                                                                      "NOT NULL "
+                                                                                      "AND"
+                                                                                      " " FOREIGN(
+                                                                                          "pg_"
+                                                                                          "class",
+                                                                                          "c.oid") "UNION ALL SELECT 'ON DELETE or ON UPDATE of foreign key', k.conname || ' of ' || " CLEAVE__LOAD_NAME
+                                                                                                   " FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid JOIN pg_namespace n ON "
+                                                                                                   "n.oid = c.relnamespace WHERE k.contype = 'f' AND k.conparentid = 0 AND (k.confdeltype NOT "
+                                                                                                   "IN ('a', 'r') OR k.confupdtype NOT IN ('a', 'r')) AND " FOREIGN(
+                                                                                                       "pg_class",
+                                                                                                       "c.oid") "UNION ALL SELECT 'extension', e.extname FROM pg_extension e WHERE e.extname <> 'plpgsql' "
+                                                                                                                "ORDER BY 1, 2";
     enum cleave_status status = cleave__load_query(load, types, take_type, load, error);
     if (!status)
         status = cleave__load_query(load, sequences, take_sequence, load, error);
@@ -166,7 +215,8 @@ static void put_literal(struct cleave_words *w, const char *text)
 void cleave__load_put_type(struct cleave_words *w, const struct cleave__load_extra *type)
 {
     struct cleave_words body = {.grows = true};
-    cleave__words_add(&body, "BEGIN %s; EXCEPTION WHEN duplicate_object THEN NULL; END", type->text);
+    cleave__words_add(&body, "BEGIN %s; EXCEPTION WHEN duplicate_object THEN NULL; END",
+                      type->text);
     cleave__words_add(w, "DO ");
     if (body.failed)
         w->failed = true;

@@ -43,16 +43,15 @@ struct generated {
     bool **flags;
 };
 
-static enum cleave_status take_generated(void *context, uint32_t columns,
-                                         const char *const *values, struct cleave_error *error)
+static enum cleave_status take_generated(void *context, uint32_t columns, const char *const *values,
+                                         struct cleave_error *error)
 {
     struct generated *generated = context;
     uint32_t t = cleave__schema_table(generated->schema, values[0], strlen(values[0]));
     (void)columns, (void)error;
     if (t == CLEAVE_ABSENT)
         return CLEAVE_OK;
-    uint32_t c =
-        cleave__schema_column(&generated->schema->tables[t], values[1], strlen(values[1]));
+    uint32_t c = cleave__schema_column(&generated->schema->tables[t], values[1], strlen(values[1]));
     if (c != CLEAVE_ABSENT)
         generated->flags[t][c] = true;
     return CLEAVE_OK;
@@ -69,8 +68,8 @@ enum cleave_status cleave__claim_generated(const struct cleave__replay_world *wo
     cleave__port_init(&port, world->urls[0]);
     bool made = generated.flags;
     for (uint32_t t = 0; made && t < schema->table_count; t++)
-        made = (generated.flags[t] =
-                    cleave__arena_zalloc(arena, schema->tables[t].column_count + 1));
+        made =
+            (generated.flags[t] = cleave__arena_zalloc(arena, schema->tables[t].column_count + 1));
     if (!made)
         return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for the shards");
     enum cleave_status status =
@@ -155,12 +154,11 @@ static enum cleave_status compare(struct cleave__port *ports, const struct place
                                     "which they were loaded",
                                     shown, s, places[s].shard);
         if (first < shards && strcmp(places[s].set, places[first].set) != 0)
-            return cleave_error_set(error, CLEAVE_BAD_INPUT,
-                                    "%s and %s were not loaded together (their tables cleave_shard "
-                                    "say so); give the shards of one load",
-                                    cleave__port_shown(&ports[first],
-                                                       (char[CLEAVE__SHOWN_SIZE]){0}),
-                                    shown);
+            return cleave_error_set(
+                error, CLEAVE_BAD_INPUT,
+                "%s and %s were not loaded together (their tables cleave_shard "
+                "say so); give the shards of one load",
+                cleave__port_shown(&ports[first], (char[CLEAVE__SHOWN_SIZE]){0}), shown);
         first = first < shards ? first : s;
     }
     snprintf(set, SET_SIZE, "%s", first < shards ? places[first].set : "");
@@ -239,10 +237,11 @@ enum cleave_status cleave__claim_whole(const struct cleave__replay_world *world,
     cleave__port_init(&port, world->urls[0]);
     enum cleave_status status = cleave__port_has(&port, "cleave_plan", &has, error);
     if (!status && has)
-        status = ask(&port,
-                     "SELECT p.command, count(*) FROM cleave_plan p JOIN cleave_moves m ON m.plan = "
-                     "p.plan WHERE p.whole = 0 AND p.plan <> $1 GROUP BY p.command",
-                     &parameter, 1, &arena, &answer, error);
+        status =
+            ask(&port,
+                "SELECT p.command, count(*) FROM cleave_plan p JOIN cleave_moves m ON m.plan = "
+                "p.plan WHERE p.whole = 0 AND p.plan <> $1 GROUP BY p.command",
+                &parameter, 1, &arena, &answer, error);
     if (!status && has && answer.rows)
         status = cleave_error_set(error, CLEAVE_BAD_INPUT,
                                   "the shards are half way from one placement to another (%.20s "

@@ -4,13 +4,13 @@
  *
  *     cleave_shard (load, shard)
  *
- * of one row tells which shard of which set this database is (-1: the reference). `tables load` writes it, and so does
- * the first replay or repartition onto shards that were loaded otherwise. Shards that are given in
- * another order, or from two sets, are refused: what a coordinator left prepared would be looked
- * for in the wrong place, and rows go where no one looks for them.
+ * of one row tells which shard of which set this database is (-1: the reference). `tables load`
+ * writes it, and so does the first replay or repartition onto shards that were loaded otherwise.
+ * Shards that are given in another order, or from two sets, are refused: what a coordinator left
+ * prepared would be looked for in the wrong place, and rows go where no one looks for them.
  *
- * Shard 0 tells besides whether a repartition is half way (cleave_plan, cleave_moves; shift.h): then
- * neither of its two placements is true, and only the same repartition may go on. */
+ * Shard 0 tells besides whether a repartition is half way (cleave_plan, cleave_moves; shift.h):
+ * then neither of its two placements is true, and only the same repartition may go on. */
 #ifndef CLEAVE_TABLES_REPLAY_CLAIM_H
 #define CLEAVE_TABLES_REPLAY_CLAIM_H
 

@@ -203,8 +203,7 @@ enum cleave_status cleave__client_play(struct cleave__replay_client *client, boo
     for (uint32_t s = 0; s < client->shards; s++) {
         struct cleave__branch *branch = &client->branches[s];
         struct cleave_error here;
-        enum cleave_status got =
-            branch->sent ? receive_answers(client, branch, &here) : CLEAVE_OK;
+        enum cleave_status got = branch->sent ? receive_answers(client, branch, &here) : CLEAVE_OK;
         branch->statements.count = 0;
         /* Of several errors, one that will not pass; one that ends the replay before all. */
         if (got && (!status || status == CLEAVE_IO ||

@@ -115,8 +115,8 @@ static enum cleave_status decide(struct cleave__replay_client *client, struct cl
     if (status == CLEAVE_IO)
         cleave__port_close(&anchor->port);
     /* A constraint that is looked at when the transaction ends. */
-    client->refused = client->refused || status == CLEAVE_CONFLICT ||
-                      (status == CLEAVE_BAD_INPUT && failed == 1);
+    client->refused =
+        client->refused || status == CLEAVE_CONFLICT || (status == CLEAVE_BAD_INPUT && failed == 1);
     /* The row is there: a sweep has fenced this attempt off. It may be begun anew. */
     return status == CLEAVE_BAD_INPUT && failed == 0 ? CLEAVE_IO : status;
 }

@@ -54,6 +54,10 @@ struct cleave__recovery {
  * `everyone`) has left prepared is finished as was decided. */
 enum cleave_status cleave__recover(const struct cleave__replay_world *world, bool everyone,
                                    struct cleave__recovery *out, struct cleave_error *error);
+/* While a run is under way: of this coordinator's runs before it, whose ids are below `below`, what
+ * was prepared after the sweep that preceded it. Asks each shard once. */
+enum cleave_status cleave__recover_late(const struct cleave__replay_world *world, uint64_t below,
+                                        struct cleave_error *error);
 /* Ids for a run, of which none was ever used or will be: CLEAVE__ID_RUN from `*base` on. Not even
  * one whose PREPARE was still on its way when the sweep looked: what is prepared after the sweep
  * waits for the next one, which finds no decision of its id. */

@@ -9,7 +9,9 @@
 
 #include "runtime/frame.h"
 
-enum { REFERENCE_BIT = 1 << 30, RATE_TAG = 1 };
+enum { REFERENCE_BIT = 1 << 30, RATE_TAG = 1, STALL_TAG = 2 };
+
+static const uint64_t STALL_NS = 1000000000;
 
 static void destroy(void *self)
 {
@@ -85,10 +87,10 @@ static enum cleave_status admit(struct cleave__dispatcher *dispatcher,
     *kept = false;
     bool waits = false;
     enum cleave_status status =
-        dispatcher->gate ? cleave__dispatcher_plan(dispatcher, transaction, slot, &waits, error)
-                         : cleave__planner_plan(dispatcher->planner, transaction,
-                                                dispatcher->admitted, &slot->arena, &slot->planned,
-                                                error);
+        dispatcher->gate
+            ? cleave__dispatcher_plan(dispatcher, transaction, slot, &waits, error)
+            : cleave__planner_plan(dispatcher->planner, transaction, dispatcher->admitted,
+                                   &slot->arena, &slot->planned, error);
     if (!status) {
         slot->message.count = 0;
         cleave__planned_write(&slot->planned, dispatcher->admitted, &slot->message);
@@ -272,6 +274,29 @@ static void compare_failures(struct cleave__dispatcher *dispatcher,
     }
 }
 
+/* While clients work a timer watches over them; with none at work the run may come to its end. */
+static void watch_stall(struct cleave__dispatcher *dispatcher, struct cleave_context *context)
+{
+    bool busy = false;
+    for (uint32_t c = 0; c < dispatcher->arguments->world->clients; c++)
+        busy = busy || dispatcher->busy[c];
+    if (busy && !dispatcher->stall) {
+        dispatcher->stall = cleave__context_timer(context, STALL_NS, STALL_TAG);
+    } else if (!busy && dispatcher->stall) {
+        cleave__context_cancel(context, dispatcher->stall);
+        dispatcher->stall = 0;
+    }
+}
+
+/* The timer has come. */
+static void look_for_stall(struct cleave__dispatcher *dispatcher, struct cleave_context *context)
+{
+    dispatcher->stall = 0;
+    if (cleave__context_now_ns(context) - dispatcher->last_reply_ns >= STALL_NS)
+        cleave__context_send(context, dispatcher->arguments->late, CLEAVE__REPLAY_LATE, NULL, 0);
+    watch_stall(dispatcher, context);
+}
+
 /* Both answers are here. */
 static void compare(struct cleave__dispatcher *dispatcher, struct cleave__dispatch_slot *slot)
 {
@@ -353,16 +378,22 @@ static void receive(void *self, struct cleave_context *context,
                     const struct cleave_message *message)
 {
     struct cleave__dispatcher *dispatcher = self;
+    if (message->sort == CLEAVE_TIMER && message->tag == STALL_TAG) {
+        look_for_stall(dispatcher, context);
+        return;
+    }
     if (message->sort == CLEAVE_TIMER) {
         dispatcher->waiting = false;
         fill(dispatcher, context);
         hand_out(dispatcher, context);
+        watch_stall(dispatcher, context);
         return;
     }
     if (message->sort == CLEAVE_REQUEST) {
         if (!cleave__shift_gate_receive(dispatcher->gate, context, message))
             cleave__context_fail(context, CLEAVE_NO_MEMORY, "no memory for a repartition");
         hand_out(dispatcher, context);
+        watch_stall(dispatcher, context);
         return;
     }
     bool reference = message->tag & REFERENCE_BIT;
@@ -385,6 +416,7 @@ static void receive(void *self, struct cleave_context *context,
     } else {
         const struct cleave_replay_options *options = dispatcher->arguments->options;
         slot->done = true;
+        dispatcher->last_reply_ns = cleave__context_now_ns(context);
         dispatcher->busy[message->tag >> 32] = false;
         cleave__order_leave(dispatcher->order, low);
         if (!slot->outcome.failure)
@@ -400,15 +432,17 @@ static void receive(void *self, struct cleave_context *context,
         compare(dispatcher, slot);
     fill(dispatcher, context);
     hand_out(dispatcher, context);
+    watch_stall(dispatcher, context);
 }
 
 static void start(void *self, struct cleave_context *context, const uint8_t *saved, size_t length)
 {
     struct cleave__dispatcher *dispatcher = self;
     (void)saved, (void)length;
-    dispatcher->began_ns = cleave__context_now_ns(context);
+    dispatcher->began_ns = dispatcher->last_reply_ns = cleave__context_now_ns(context);
     fill(dispatcher, context);
     hand_out(dispatcher, context);
+    watch_stall(dispatcher, context);
 }
 
 const struct cleave_actor_ops cleave__dispatcher_ops = {"dispatcher", create, destroy, receive,

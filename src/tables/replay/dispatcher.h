@@ -3,6 +3,7 @@
 #define CLEAVE_TABLES_REPLAY_DISPATCHER_H
 
 #include "runtime/actor.h"
+#include "tables/replay/decide.h"
 #include "tables/replay/order.h"
 #include "tables/replay/replay.h"
 #include "tables/replay/shift.h"
@@ -13,9 +14,9 @@ struct cleave__dispatch_arguments {
     const struct cleave_replay_options *options;
     const struct cleave__replay_world *world;
     uint32_t window;
-    uint32_t first_client, reference; /* actors; reference 0: none */
-    struct cleave__mix *mix;          /* of a repartition; NULL: none */
-    const uint32_t *mover;            /* its actor, which is spawned later */
+    uint32_t first_client, reference, late; /* actors; reference 0: none */
+    struct cleave__mix *mix;                /* of a repartition; NULL: none */
+    const uint32_t *mover;                  /* its actor, which is spawned later */
 };
 
 /* A transaction inside the window. */
@@ -45,7 +46,9 @@ struct cleave__dispatcher {
     bool *busy;                          /* [clients] */
     uint32_t slots_used;
     bool ended;
-    bool waiting; /* for a timer of the rate */
+    bool waiting;           /* for a timer of the rate */
+    uint64_t stall;         /* the timer that sees whether anything comes back; 0: none is set */
+    uint64_t last_reply_ns; /* when a client answered */
     uint64_t began_ns;
     struct cleave_replay_result result; /* `counted` and what is read; without times */
 };
@@ -59,6 +62,7 @@ struct cleave__reference {
 };
 
 extern const struct cleave_actor_ops cleave__reference_ops; /* its argument: the world */
+extern const struct cleave_actor_ops cleave__late_ops;      /* likewise; late.c */
 
 /* ---- inside: dispatcher_shift.c, what a repartition adds ---- */
 

@@ -60,9 +60,9 @@ static enum cleave_status run(struct cleave__reference *reference,
     }
     if (status == CLEAVE_BAD_INPUT || status == CLEAVE_CONFLICT) {
         outcome->failure = cleave__arena_copy(arena, error->message, strlen(error->message));
-        return outcome->failure ? CLEAVE_OK
-                                : cleave_error_set(error, CLEAVE_NO_MEMORY,
-                                                   "no memory for the reference");
+        return outcome->failure
+                   ? CLEAVE_OK
+                   : cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for the reference");
     }
     for (uint32_t s = 0, at = 0; s < count && !status; s++) {
         const struct cleave__planned_statement *statement = &planned->statements[s];

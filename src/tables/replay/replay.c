@@ -145,6 +145,9 @@ static enum cleave_status spawn_all(struct run *run, struct cleave_error *error)
         status = cleave__runtime_spawn(run->runtime, &cleave__reference_ops, &run->world, &named,
                                        &run->arguments.reference, error);
     if (!status)
+        status = cleave__runtime_spawn(run->runtime, &cleave__late_ops, &run->world, &named,
+                                       &run->arguments.late, error);
+    if (!status)
         status = cleave__runtime_spawn(run->runtime, &cleave__dispatcher_ops, &run->arguments,
                                        &named, &run->dispatcher, error);
     run->shift.dispatcher = run->dispatcher;
@@ -224,7 +227,7 @@ static enum cleave_status play(struct run *run, const struct cleave_replay_optio
                                              .lean = true,
                                              .metrics = options->metrics,
                                              .threads =
-                                                 run->world.clients + 2 + (run->shift.mix != NULL)};
+                                                 run->world.clients + 3 + (run->shift.mix != NULL)};
     enum cleave_status status = cleave__runtime_new(&runtime, &run->runtime, error);
     if (!status)
         status = spawn_all(run, error);

@@ -80,12 +80,12 @@ enum { CLEAVE_REPLAY_TOLD = 5 };
 
 struct cleave_replay_result {
     uint64_t read, replayed, refused, empty; /* read = replayed + refused + empty */
-    uint64_t failed;                          /* of those refused: a statement failed on the shards */
+    uint64_t failed;       /* of those refused: a statement failed on the shards */
     uint64_t failed_alone; /* on one side alone, this or the other: among `different` */
     uint64_t statements;   /* of those replayed */
     struct cleave_replay_counts counted, predicted;
-    uint64_t two_phase;                 /* transactions committed in two phases */
-    uint64_t prepared;                  /* parts prepared for them */
+    uint64_t two_phase;        /* transactions committed in two phases */
+    uint64_t prepared;         /* parts prepared for them */
     uint64_t retries, unknown; /* begun anew (a shard lost, another in the way); outcomes that had
                                   to be found out */
     uint64_t compared, different, lost; /* statements; lost: their answers went down */

@@ -41,7 +41,8 @@ static enum cleave_status copy_file(const char *from, struct cleave__port *to,
     struct cleave_arena arena = {0};
     struct cleave_store_answer answer = {0};
     const struct cleave_store_statement statement = {
-        "SELECT sql FROM sqlite_schema WHERE type IN ('table', 'index', 'view') AND sql IS NOT NULL "
+        "SELECT sql FROM sqlite_schema WHERE type IN ('table', 'index', 'view') AND sql IS NOT "
+        "NULL "
         "AND tbl_name NOT LIKE 'cleave\\_%' ESCAPE '\\' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' "
         "ORDER BY type = 'table' DESC, rowid",
         NULL, 0};
@@ -77,8 +78,8 @@ static enum cleave_status make_alike(const struct cleave__shift_seat *seat, uint
     bool any = false;
     enum cleave_status status = port->ops->tables(port->session, &arena, &found, &count, error);
     for (uint32_t i = 0; i < count && !status; i++)
-        any = any || cleave__schema_table(schema, found[i].name, strlen(found[i].name)) !=
-                         CLEAVE_ABSENT;
+        any = any ||
+              cleave__schema_table(schema, found[i].name, strlen(found[i].name)) != CLEAVE_ABSENT;
     cleave__arena_free(&arena);
     if (status || any)
         return status;

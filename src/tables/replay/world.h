@@ -14,10 +14,10 @@ struct cleave__replay_world {
     const char *reference;   /* URL; NULL: nothing is compared */
     const char *coordinator; /* letters, digits, "_" */
     uint32_t clients;
-    uint64_t base_id;                         /* ids of attempts begin here: none was used before */
-    const bool *const *generated; /* [table][column]: no INSERT may give it; NULL: none is */
-    uint64_t patience_ns;                     /* how long to wait for a shard that is gone */
-    const volatile sig_atomic_t *stop;        /* may be NULL */
+    uint64_t base_id;                  /* ids of attempts begin here: none was used before */
+    const bool *const *generated;      /* [table][column]: no INSERT may give it; NULL: none is */
+    uint64_t patience_ns;              /* how long to wait for a shard that is gone */
+    const volatile sig_atomic_t *stop; /* may be NULL */
     const struct cleave__replay_watch *watch; /* of a replay */
     /* For tests that kill things at such points; may be NULL. */
     void (*at)(void *context, const char *point);

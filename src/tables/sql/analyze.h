@@ -29,7 +29,8 @@ struct cleave_analyzer;
 enum cleave_status cleave__analyzer_new(const struct cleave_schema *schema,
                                         struct cleave_analyzer **out, struct cleave_error *error);
 void cleave__analyzer_free(struct cleave_analyzer *analyzer);
-/* This column decides where rows live: it is treated as one of a key. Before the first statement. */
+/* This column decides where rows live: it is treated as one of a key. Before the first statement.
+ */
 void cleave__analyzer_place(struct cleave_analyzer *analyzer, uint32_t table, uint32_t column);
 
 /* One statement (text without its terminating semicolon is fine; two statements in one text are
