@@ -181,11 +181,19 @@ int cleave__command_tables_inspect(int argc, char **argv)
         json_object_set_new(root, "trace", cleave__tables_describe_json(kase));
         json_object_set_new(root, "tables", cleave__report_json(&report));
         json_object_set_new(root, "classes", classes_json(kase));
+        json_t *notes = json_array();
+        for (uint32_t i = 0; i < kase->note_count; i++)
+            json_array_append_new(notes, cleave__json_text(kase->notes[i], strlen(kase->notes[i])));
+        json_object_set_new(root, "not_understood", notes);
         status = cleave__json_write(root, stdout, &error);
     } else if (!status && a.tables.common.csv) {
         status = cleave__report_print_csv(&report, stdout, &error);
     } else if (!status) {
         cleave__tables_describe(kase, stdout);
+        for (uint32_t i = 0; i < kase->note_count; i++)
+            printf("%s  %s\n",
+                   i ? "" : "not understood, for example (at this line, or just before):\n",
+                   kase->notes[i]);
         printf("\n");
         status = cleave__report_print(&report, stdout, 0, &error);
         print_classes(kase, stdout);

@@ -6,25 +6,26 @@
 
 #include "cleave/lookup.h"
 #include "cli/tables.h"
+#include "cli/tables_replay.h"
 #include "report/json.h"
 #include "report/report.h"
-#include "store/store.h"
 #include "tables/load/load.h"
 
-enum { KEY_LOOKUP = 0x3000, KEY_SHARDS, KEY_SHARD, KEY_FROM, KEY_REFERENCE, KEY_REPLACE, KEY_ONLY };
+enum { KEY_LOOKUP = 0x3000, KEY_FROM, KEY_REFERENCE, KEY_REPLACE, KEY_ONLY };
 
 struct arguments {
     struct cleave_tables_arguments tables;
-    const char *lookup, *pattern;
-    const char *shards[CLEAVE_SHARDS_MAX];
+    const char *lookup;
+    struct cleave_shard_arguments shards;
     struct cleave_load_options load;
 };
 
 static const struct argp_option options[] = {
     {"lookup", KEY_LOOKUP, "FILE", 0, "The lookup table (tables place -o writes it)", 1},
-    {"shards", KEY_SHARDS, "URL", 0,
+    {"shards", CLEAVE_KEY_SHARDS, "URL", 0,
      "Of all shards, with {} for the number: postgresql://user@host-{}/db, sqlite:shard-{}.db", 1},
-    {"shard", KEY_SHARD, "URL", 0, "Of one shard, in order (repeatable)", 1},
+    {"shard", CLEAVE_KEY_SHARD, "URL", 0, "Of one shard, in order (repeatable)", 1},
+    CLEAVE_CLUSTER_OPTION(1),
     {"from", KEY_FROM, "URL", 0, "The database that is to be sharded: PostgreSQL, SQLite", 1},
     {"reference", KEY_REFERENCE, "URL", 0, "All rows here too, unsharded, to compare with", 1},
     {"replace", KEY_REPLACE, NULL, 0, "Drop tables of the same names first", 1},
@@ -41,16 +42,6 @@ static error_t parse(int key, char *value, struct argp_state *state)
         return 0;
     case KEY_LOOKUP:
         a->lookup = value;
-        return 0;
-    case KEY_SHARDS:
-        if (!strstr(value, "{}"))
-            argp_error(state, "--shards wants {} where the shard's number belongs");
-        a->pattern = value;
-        return 0;
-    case KEY_SHARD:
-        if (a->load.shard_count == CLEAVE_SHARDS_MAX)
-            argp_error(state, "more than %d shards", CLEAVE_SHARDS_MAX);
-        a->shards[a->load.shard_count++] = value;
         return 0;
     case KEY_FROM:
         a->load.from = value;
@@ -70,27 +61,17 @@ static error_t parse(int key, char *value, struct argp_state *state)
     case ARGP_KEY_END:
         if (!a->lookup)
             argp_error(state, "by which lookup table? --lookup FILE");
-        if (!a->pattern == !a->load.shard_count)
-            argp_error(state, "where to? --shards URL with {}, or --shard URL for each");
+        if (!cleave__shard_given(&a->shards))
+            argp_error(state, "where to? --shards URL with {}, --shard URL for each, or --cluster "
+                              "DIR");
+        if (a->shards.pattern && !strstr(a->shards.pattern, "{}"))
+            argp_error(state, "--shards wants {} where the shard's number belongs");
         if (!a->load.from == !a->tables.source.benchmark)
             argp_error(state, "where from? --from URL, or --benchmark NAME");
         return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return cleave__shard_parse(state, &a->shards, key, value) ? 0 : ARGP_ERR_UNKNOWN;
     }
-}
-
-static enum cleave_status shard_urls(struct arguments *a, uint32_t shards,
-                                     struct cleave_arena *arena, struct cleave_error *error)
-{
-    for (uint32_t s = 0; a->pattern && s < shards; s++) {
-        a->shards[s] = cleave__store_url(a->pattern, s, arena);
-        if (!a->shards[s])
-            return cleave_error_set(error, CLEAVE_NO_MEMORY, "out of memory");
-    }
-    a->load.shard_count = a->pattern ? shards : a->load.shard_count;
-    a->load.shards = a->shards;
-    return CLEAVE_OK;
 }
 
 static const char *copies_of(const struct cleave_load_table *table)
@@ -207,7 +188,11 @@ int cleave__command_tables_load(int argc, char **argv)
     cleave__interrupt_catch();
     cleave__terminal_init(&terminal, a.tables.common.quiet);
     a.load.progress = &terminal.progress;
-    status = shard_urls(&a, cleave_lookup_shards(lookup), &arena, &error);
+    a.load.shard_count = cleave_lookup_shards(lookup);
+    status = cleave__shard_urls(&a.shards, a.load.shard_count, &arena, &a.load.shards, &error);
+    if (!status)
+        status = cleave__shard_reference(&a.shards, a.load.shard_count, &arena, &a.load.reference,
+                                         &error);
     if (!status && a.tables.source.benchmark)
         status = cleave__generator_new(a.tables.source.benchmark, a.tables.benchmark_options,
                                        a.tables.source.benchmark_option_count, a.tables.common.seed,

@@ -7,7 +7,9 @@
 #include "cli/command.h"
 #include "cli/progress.h"
 #include "cli/tables_replay.h"
+#include "cluster/cluster.h"
 #include "report/json.h"
+#include "tables/replay/claim.h"
 #include "tables/replay/decide.h"
 
 enum { KEY_EVERYONE = 0x5000 };
@@ -21,19 +23,80 @@ bool cleave__shard_parse(struct argp_state *state, struct cleave_shard_arguments
         if (shards->count == CLEAVE_SHARDS_MAX)
             argp_error(state, "more than %d shards", CLEAVE_SHARDS_MAX);
         shards->urls[shards->count++] = value;
+    } else if (key == CLEAVE_KEY_CLUSTER) {
+        shards->cluster = value;
     } else {
         return false;
     }
-    if (shards->pattern && shards->count)
-        argp_error(state, "--shards URL and --shard exclude each other");
+    if ((shards->pattern != NULL) + (shards->count != 0) + (shards->cluster != NULL) > 1)
+        argp_error(state, "--shards URL, --shard and --cluster exclude each other");
     return true;
+}
+
+bool cleave__shard_given(const struct cleave_shard_arguments *shards)
+{
+    return shards->pattern || shards->count || shards->cluster;
+}
+
+/* The PostgreSQL servers of a cluster, in `arena`. */
+static enum cleave_status cluster_urls(const char *folder, struct cleave_arena *arena,
+                                       const char ***out, uint32_t *count,
+                                       struct cleave_error *error)
+{
+    struct cleave_cluster *cluster;
+    enum cleave_status status = cleave__cluster_open(folder, &cluster, error);
+    if (status)
+        return status;
+    uint32_t size = cleave__cluster_size(cluster), n = 0;
+    const char **urls = cleave__arena_zalloc(arena, (size + 1) * sizeof *urls);
+    bool copied = urls;
+    for (uint32_t i = 0; i < size && copied; i++) {
+        const struct cleave_cluster_server *server = cleave__cluster_server(cluster, i);
+        if (server->kind != CLEAVE_CLUSTER_POSTGRES)
+            continue;
+        urls[n] = cleave__arena_copy(arena, server->url, strlen(server->url));
+        copied = urls[n++];
+    }
+    cleave__cluster_free(cluster);
+    if (!copied)
+        return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for the shards");
+    *out = urls;
+    *count = n;
+    return CLEAVE_OK;
+}
+
+enum cleave_status cleave__shard_reference(const struct cleave_shard_arguments *arguments,
+                                           uint32_t shards, struct cleave_arena *arena,
+                                           const char **reference, struct cleave_error *error)
+{
+    const char **urls;
+    uint32_t count;
+    if (!arguments->cluster || *reference)
+        return CLEAVE_OK;
+    enum cleave_status status = cluster_urls(arguments->cluster, arena, &urls, &count, error);
+    if (!status && count > shards)
+        *reference = urls[count - 1];
+    return status;
 }
 
 enum cleave_status cleave__shard_urls(const struct cleave_shard_arguments *arguments,
                                       uint32_t shards, struct cleave_arena *arena,
                                       const char *const **out, struct cleave_error *error)
 {
-    const char **urls = cleave__arena_zalloc(arena, (shards + 1) * sizeof *urls);
+    const char **urls;
+    uint32_t count;
+    if (arguments->cluster) {
+        enum cleave_status status = cluster_urls(arguments->cluster, arena, &urls, &count, error);
+        if (!status && count < shards)
+            status = cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
+                                      "the lookup table has %u shards, but the cluster in %.200s "
+                                      "has %u PostgreSQL servers",
+                                      shards, arguments->cluster, count);
+        if (!status)
+            *out = urls;
+        return status;
+    }
+    urls = cleave__arena_zalloc(arena, (shards + 1) * sizeof *urls);
     if (arguments->pattern && shards > 1 && !strstr(arguments->pattern, "{}"))
         return cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
                                 "--shards URL needs {} for the number of each of %u shards",
@@ -66,6 +129,7 @@ static const struct argp_option recover_options[] = {
     {"lookup", CLEAVE_KEY_LOOKUP, "FILE", 0, "The lookup table that was routed by", 0},
     {"shards", CLEAVE_KEY_SHARDS, "URL", 0, "Where the shards are, {} is a shard's number", 0},
     {"shard", CLEAVE_KEY_SHARD, "URL", 0, "Shard 0, then shard 1, ... one by one (repeatable)", 0},
+    CLEAVE_CLUSTER_OPTION(0),
     {"coordinator", CLEAVE_KEY_COORDINATOR, "NAME", 0, "Whose transactions (replay)", 0},
     {"everyone", KEY_EVERYONE, NULL, 0, "Those of every coordinator", 0},
     {"patience", CLEAVE_KEY_PATIENCE, "SECONDS", 0,
@@ -97,8 +161,8 @@ static error_t parse_recover(int key, char *value, struct argp_state *state)
     case ARGP_KEY_END:
         if (!a->lookup_path)
             argp_error(state, "no lookup table: give --lookup FILE");
-        if (!a->shards.pattern && !a->shards.count)
-            argp_error(state, "no shards: give --shards URL");
+        if (!cleave__shard_given(&a->shards))
+            argp_error(state, "no shards: give --shards URL, or --cluster DIR");
         if (a->common.csv)
             argp_error(state, "there is no table here to print as CSV");
         return 0;
@@ -137,6 +201,8 @@ int cleave__command_tables_recover(int argc, char **argv)
     if (!status)
         status = cleave__shard_urls(&a.shards, cleave__lookup_shards(lookup), &arena, &a.world.urls,
                                     &error);
+    if (!status)
+        status = cleave__claim_places(&a.world, false, &error);
     if (!status)
         status = cleave__recover(&a.world, a.everyone, &recovery, &error);
     cleave__terminal_clear(&terminal);

@@ -7,6 +7,7 @@
 #include "cli/progress.h"
 #include "cli/tables_replay.h"
 #include "report/json.h"
+#include "tables/replay/decide.h"
 #include "tables/replay/replay.h"
 
 enum { KEY_FROM = 0x5000, KEY_TO, KEY_PIECES };
@@ -23,6 +24,7 @@ static const struct argp_option options[] = {
     {"to", KEY_TO, "FILE", 0, "The one that says where they are to go; it may have more shards", 0},
     {"shards", CLEAVE_KEY_SHARDS, "URL", 0, "Where the shards are, {} is a shard's number", 0},
     {"shard", CLEAVE_KEY_SHARD, "URL", 0, "Shard 0, then shard 1, ... one by one (repeatable)", 0},
+    CLEAVE_CLUSTER_OPTION(0),
     {"coordinator", CLEAVE_KEY_COORDINATOR, "NAME", 0, "Whose transactions these are (replay)", 0},
     {"pieces", KEY_PIECES, "N", 0, "Pieces by key, a key map (64)", 0},
     {"patience", CLEAVE_KEY_PATIENCE, "SECONDS", 0,
@@ -43,6 +45,8 @@ static error_t parse(int key, char *value, struct argp_state *state)
         a->to_path = value;
         return 0;
     case CLEAVE_KEY_COORDINATOR:
+        if (!cleave__coordinator_valid(value))
+            argp_error(state, "--coordinator takes 1 to 40 letters, digits and _, not '%s'", value);
         a->replay.coordinator = value;
         return 0;
     case KEY_PIECES:
@@ -54,8 +58,8 @@ static error_t parse(int key, char *value, struct argp_state *state)
     case ARGP_KEY_END:
         if (!a->from_path || !a->to_path)
             argp_error(state, "two lookup tables are needed: --from FILE and --to FILE");
-        if (!a->shards.pattern && !a->shards.count)
-            argp_error(state, "no shards: give --shards URL");
+        if (!cleave__shard_given(&a->shards))
+            argp_error(state, "no shards: give --shards URL, or --cluster DIR");
         if (a->common.csv)
             argp_error(state, "there is no table here to print as CSV");
         return 0;
@@ -120,6 +124,8 @@ int cleave__command_tables_repartition(int argc, char **argv)
     }
     a.replay.lookup = from;
     a.replay.repartition = to;
+    a.replay.lookup_name = a.from_path;
+    a.replay.repartition_name = a.to_path;
     a.replay.source = (struct cleave_replay_source){nothing, NULL};
     a.replay.progress = &terminal.progress;
     if (!status)

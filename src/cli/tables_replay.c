@@ -49,6 +49,7 @@ static const struct argp_option options[] = {
      "many (2). Without URLs: SQLite files of a benchmark, made for the occasion",
      5},
     {"shard", CLEAVE_KEY_SHARD, "URL", 0, "Shard 0, then shard 1, ... one by one (repeatable)", 5},
+    CLEAVE_CLUSTER_OPTION(5),
     {"reference", KEY_REFERENCE, "URL", 0,
      "The unsharded database: each answer is compared with its", 5},
     {"no-verify", KEY_NO_REFERENCE, NULL, 0, "Compare nothing: for speed", 5},
@@ -138,11 +139,12 @@ static error_t parse(int key, char *value, struct argp_state *state)
         if (a->no_reference && a->replay.reference)
             argp_error(state,
                        "--no-verify and --unordered compare nothing: --reference has no use");
-        if (!a->tables.source.benchmark && !a->shards.pattern && !a->shards.count)
-            argp_error(state, "no shards: give --shards URL, or --benchmark to have some made");
+        if (!a->tables.source.benchmark && !cleave__shard_given(&a->shards))
+            argp_error(state, "no shards: give --shards URL, or --cluster DIR, or --benchmark to "
+                              "have some made");
         if (!a->tables.source.benchmark && a->fill)
             argp_error(state, "--fill is for --benchmark; `tables load` loads other databases");
-        if (a->fill && !a->no_reference && !a->replay.reference)
+        if (a->fill && !a->no_reference && !a->replay.reference && !a->shards.cluster)
             argp_error(state, "give --reference URL too, or --no-verify");
         return 0;
     default:
@@ -339,13 +341,22 @@ static void print_result(const struct setting *setting, const struct cleave_repl
     printf("%" PRIu64 " transactions read: %" PRIu64 " replayed, %" PRIu64 " refused, %" PRIu64
            " that touch no table\n",
            r->read, r->replayed, r->refused, r->empty);
+    if (r->failed)
+        printf("  of those refused %" PRIu64 " failed at a statement%s, and were rolled back\n",
+               r->failed,
+               !setting->a->replay.reference ? ""
+               : r->failed_alone             ? ""
+                                             : ", as on the unsharded database");
+    if (r->failed_alone)
+        printf("  %" PRIu64 " failed on one side alone: on the shards, or the unsharded database\n",
+               r->failed_alone);
     print_counts("counted", &r->counted);
     print_counts("predicted", &r->predicted);
     printf("  %" PRIu64 " committed in two phases, %" PRIu64 " parts prepared\n", r->two_phase,
            r->prepared);
     if (r->retries)
-        printf("  %" PRIu64 " begun anew because a shard was lost, %" PRIu64
-               " outcomes found out\n",
+        printf("  %" PRIu64 " begun anew because a shard was lost or another was in the way, "
+               "%" PRIu64 " outcomes found out\n",
                r->retries, r->unknown);
     if (r->recovered_committed + r->recovered_rolled_back)
         printf("  left by an earlier run: %" PRIu32 " parts committed, %" PRIu32 " rolled back\n",
@@ -403,6 +414,8 @@ static enum cleave_status print_json(const struct setting *setting,
                    {"replayed", r->replayed},
                    {"refused", r->refused},
                    {"empty", r->empty},
+                   {"failed", r->failed},
+                   {"failed_alone", r->failed_alone},
                    {"statements", r->statements},
                    {"two_phase", r->two_phase},
                    {"prepared_parts", r->prepared},
@@ -457,13 +470,16 @@ static enum cleave_status set_up(struct setting *setting, struct cleave_error *e
     enum cleave_status status = a->lookup_path
                                     ? cleave__lookup_open(a->lookup_path, &setting->lookup, error)
                                     : place(setting, error);
-    if (!status && !a->shards.pattern && !a->shards.count)
+    if (!status && !cleave__shard_given(&a->shards))
         status = make_files(setting, error);
     if (!status && a->repartition_path)
         status = cleave__lookup_open(a->repartition_path, &setting->repartition, error);
     if (!status)
         status = cleave__shard_urls(&a->shards, count_shards(setting), &setting->arena,
                                     &a->replay.urls, error);
+    if (!status && !a->no_reference)
+        status = cleave__shard_reference(&a->shards, count_shards(setting), &setting->arena,
+                                         &a->replay.reference, error);
     if (!status)
         status = open_source(setting, error);
     if (!status && a->fill)
@@ -521,6 +537,8 @@ int cleave__command_tables_replay(int argc, char **argv)
         status = set_up(&setting, &error);
         a.replay.lookup = setting.lookup;
         a.replay.repartition = setting.repartition;
+        a.replay.lookup_name = a.lookup_path;
+        a.replay.repartition_name = a.repartition_path;
         a.replay.seed = a.tables.common.seed;
         a.replay.metrics = setting.observe.metrics;
         a.replay.progress = &setting.terminal.progress;

@@ -58,6 +58,8 @@ static enum cleave_status status_of(const struct cleave__postgres *p, const PGre
         return CLEAVE_IO;
     if (state && strncmp(state, "53", 2) == 0)
         return CLEAVE_LIMIT;
+    if (state && (strcmp(state, "40001") == 0 || strcmp(state, "40P01") == 0))
+        return CLEAVE_CONFLICT; /* a serialization failure, a deadlock */
     return CLEAVE_BAD_INPUT;
 }
 
@@ -216,6 +218,7 @@ const struct cleave_store_ops cleave__postgres = {
     .send_finish = cleave__postgres_send_finish,
     .receive_finish = cleave__postgres_receive_finish,
     .prepared = cleave__postgres_prepared,
+    .hold = cleave__postgres_hold,
     .tables = cleave__postgres_tables,
     .fill_begin = cleave__postgres_fill_begin,
     .fill_row = cleave__postgres_fill_row,

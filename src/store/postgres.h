@@ -54,6 +54,8 @@ enum cleave_status cleave__postgres_prepared(struct cleave_store_session *sessio
                                              const char *prefix, struct cleave_arena *arena,
                                              const char *const **names, uint32_t *count,
                                              struct cleave_error *error);
+enum cleave_status cleave__postgres_hold(struct cleave_store_session *session, const char *name,
+                                         struct cleave_error *error);
 enum cleave_status cleave__postgres_tables(struct cleave_store_session *session,
                                            struct cleave_arena *arena,
                                            const struct cleave_store_table **tables,

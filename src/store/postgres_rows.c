@@ -57,6 +57,35 @@ enum cleave_status cleave__postgres_prepared(struct cleave_store_session *sessio
     return CLEAVE_OK;
 }
 
+enum cleave_status cleave__postgres_hold(struct cleave_store_session *session, const char *name,
+                                         struct cleave_error *error)
+{
+    struct cleave__postgres *p = cleave__postgres_of(session);
+    PGresult *result;
+    /* A client that is gone without a word is noticed within a minute. */
+    enum cleave_status status =
+        cleave__postgres_run(p,
+                             "SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; "
+                             "SET tcp_keepalives_count = 3",
+                             error);
+    if (!status)
+        status = query(p,
+                       "SELECT pg_try_advisory_lock(h), (SELECT min(pid) FROM pg_locks WHERE "
+                       "locktype = 'advisory' AND granted AND database = (SELECT oid FROM "
+                       "pg_database WHERE datname = current_database()) AND objsubid = 1 AND "
+                       "classid::bigint << 32 | objid::bigint = h) FROM "
+                       "hashtextextended('cleave ' || $1, 0) AS h",
+                       name, &result, error);
+    if (status)
+        return status;
+    if (PQntuples(result) != 1 || *PQgetvalue(result, 0, 0) != 't')
+        status = cleave_error_set(error, CLEAVE_CONFLICT,
+                                  "\"%.60s\" is held by the server process %.20s of %.200s", name,
+                                  PQgetvalue(result, 0, 1), p->shown);
+    PQclear(result);
+    return status;
+}
+
 /* Tables, partitioned ones as one, foreign ones; a row a column, and one for a table of none. */
 static const char tables_query[] =
     "SELECT name, attname, type FROM (SELECT CASE n.nspname WHEN 'public' THEN '' ELSE n.nspname "

@@ -245,6 +245,7 @@ static void close_session(struct cleave_store_session *session)
         cleave__sqlite_forget(s);
         unused = s->created && is_unused(s);
     }
+    cleave__sqlite_let_go(s);
     sqlite3_close(s->db);
     if (unused)
         unlink(s->path);
@@ -314,6 +315,7 @@ const struct cleave_store_ops cleave__sqlite = {
     .send_finish = cleave__sqlite_send_finish,
     .receive_finish = cleave__sqlite_receive_finish,
     .prepared = cleave__sqlite_prepared,
+    .hold = cleave__sqlite_hold,
     .tables = cleave__sqlite_tables,
     .fill_begin = cleave__sqlite_fill_begin,
     .fill_row = cleave__sqlite_fill_row,

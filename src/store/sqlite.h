@@ -36,6 +36,9 @@ struct cleave__sqlite {
 
     CLEAVE_VECTOR(const char *) cells; /* of the answer that is being read */
 
+    char *hold_path; /* a file that is locked as long as the session lasts; NULL: none */
+    int hold_file;
+
     /* fill_begin .. fill_end */
     sqlite3_stmt *fill;
     uint32_t fill_columns;
@@ -90,6 +93,9 @@ enum cleave_status cleave__sqlite_receive_finish(struct cleave_store_session *se
 enum cleave_status cleave__sqlite_prepared(struct cleave_store_session *session, const char *prefix,
                                            struct cleave_arena *arena, const char *const **names,
                                            uint32_t *count, struct cleave_error *error);
+enum cleave_status cleave__sqlite_hold(struct cleave_store_session *session, const char *name,
+                                       struct cleave_error *error);
+void cleave__sqlite_let_go(struct cleave__sqlite *s);
 enum cleave_status cleave__sqlite_tables(struct cleave_store_session *session,
                                          struct cleave_arena *arena,
                                          const struct cleave_store_table **tables, uint32_t *count,

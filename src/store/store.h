@@ -12,8 +12,9 @@
  * of letters, digits, "_", "-", ".".
  *
  * Errors name the store (its URL without a password), and the statement if there is one, in one
- * line. After a failed statement the transaction is rolled back and the session can go on; after
- * CLEAVE_IO (the connection is lost, the server is gone) it can only be closed. */
+ * line. After a failed statement (CLEAVE_BAD_INPUT; CLEAVE_CONFLICT: given up for another's sake,
+ * so that it may do when begun anew) the transaction is rolled back and the session can go on;
+ * after CLEAVE_IO (the connection is lost, the server is gone) it can only be closed. */
 #ifndef CLEAVE_STORE_STORE_H
 #define CLEAVE_STORE_STORE_H
 
@@ -92,6 +93,11 @@ struct cleave_store_ops {
     enum cleave_status (*prepared)(struct cleave_store_session *session, const char *prefix,
                                    struct cleave_arena *arena, const char *const **names,
                                    uint32_t *count, struct cleave_error *error);
+
+    /* Claims a name, in this database, until the session is closed or its process is gone.
+     * CLEAVE_CONFLICT: another session has it; the error says who. Nothing may be open. */
+    enum cleave_status (*hold)(struct cleave_store_session *session, const char *name,
+                               struct cleave_error *error);
 
     /* What tables there are, in `arena`, sorted by name; cleave's own (cleave_...) are left out. */
     enum cleave_status (*tables)(struct cleave_store_session *session, struct cleave_arena *arena,

@@ -19,6 +19,12 @@ CREATE TABLE "Odd"."Sale" (shop int NOT NULL REFERENCES shop, "no" bigint, item 
     PRIMARY KEY (shop, "no"));
 CREATE INDEX ON "Odd"."Sale" (item);
 CREATE TABLE visit (id int PRIMARY KEY, shop int REFERENCES shop, other int REFERENCES region);
+CREATE DOMAIN percent AS int DEFAULT 7 CHECK (VALUE BETWEEN 0 AND 100);
+ALTER TABLE visit ADD COLUMN share percent;
+CREATE SEQUENCE tickets START 500;
+ALTER TABLE visit ADD COLUMN ticket bigint DEFAULT nextval('tickets');
+CREATE FUNCTION stamp() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
+CREATE TRIGGER stamp BEFORE UPDATE ON shop FOR EACH ROW EXECUTE FUNCTION stamp();
 CREATE VIEW rich AS SELECT * FROM shop WHERE money > 100;
 INSERT INTO region SELECT i, 'region ' || i FROM generate_series(1, 5) i;
 INSERT INTO shop (region, name, opened, code, open, money, data, tags)
@@ -42,18 +48,18 @@ UPDATE visit SET other = 2 WHERE shop = $i;
 END
 done >>app.log
 expect 0 tables place --catalog "${urls[3]}" --shards 3 --trace app.log -o app.lookup
-for s in 0 1 2; do
-    sql "${urls[$s]}" -c 'CREATE SCHEMA "Odd"' -c "CREATE TYPE \"Odd\".\"Pay Grade\" AS ENUM ('A', 'it''s')"
-done
+# One shard has the type already, made by hand.
+sql "${urls[0]}" -c 'CREATE SCHEMA "Odd"' -c "CREATE TYPE \"Odd\".\"Pay Grade\" AS ENUM ('A', 'it''s')"
 # The reference, and a shard more, may be other databases of a shard's server.
 sql "${urls[1]}" -c 'CREATE DATABASE whole TEMPLATE cleave'
 whole=${urls[1]%/*}/whole
 expect 0 tables load --lookup app.lookup --shard "${urls[0]}" --shard "${urls[1]}" --shard "${urls[2]}" --from "${urls[3]}" --reference "$whole"
-expect_line 'default of shop.number: not brought' err
+expect_line 'trigger stamp of shop: not brought' err
+expect_line 'function public.stamp(): not brought' err
+grep -qE 'sequence|default of' err && fail 'a sequence was left behind'
 [ "$(sql "$whole" -c 'SELECT * FROM shop' | sort | md5sum)" = "$(sql "${urls[3]}" -c 'SELECT * FROM shop' | sort | md5sum)" ] || fail 'the reference is not the source'
 expect_line 'counted: every shard has the rows' out
 expect_line 'view rich: not brought' err
-expect_line 'default of shop.id: not brought' err
 for table in shop visit '"Odd"."Sale"'; do
     whole=$(sql "${urls[3]}" -c "SELECT * FROM $table" | sort | md5sum)
     shards=$(for s in 0 1 2; do sql "${urls[$s]}" -c "SELECT * FROM $table"; done | sort | md5sum)
@@ -63,13 +69,26 @@ for s in 0 1 2; do
     [ "$(sql "${urls[$s]}" -c 'SELECT count(*) FROM region')" = 5 ] || fail "region is not on shard $s"
     [ "$(sql "${urls[$s]}" -c 'SELECT count(*) FROM shop')" -gt 0 ] || fail "shard $s has no shops"
     [ "$(sql "${urls[$s]}" -c 'SELECT count(*) FROM pg_prepared_xacts')" = 0 ] || fail "something is prepared"
-    [ "$(sql "${urls[$s]}" -c "SELECT count(*) FROM pg_class WHERE relname LIKE 'cleave%'")" = 0 ] || fail "leavings"
+    [ "$(sql "${urls[$s]}" -c "SELECT count(*) FROM pg_class WHERE relname LIKE 'cleave%'")" = 1 ] || fail "leavings"
+    [ "$(sql "${urls[$s]}" -c 'SELECT shard FROM cleave_shard')" = $s ] || fail "shard $s does not know who it is"
 done
 "$bin/psql" -X -d "${urls[0]}" -c '\d shop' -c '\d "Odd"."Sale"' >described
 for text in "'no''name'::character varying" 'shop_money_check' 'lower(name::text)' 'REFERENCES region(id)' \
     '"Sale_item_idx" btree (item)' 'REFERENCES shop(id)' 'generated always as (lower(name::text)) stored' 'numeric(12,2)'; do
     grep -qiF -e "$text" described || { fail "not brought: $text"; cat described; }
 done
+# Values that sequences give: none was there, none twice.
+for s in 0 1 2; do
+    for i in 1 2 3; do sql "${urls[$s]}" -c "INSERT INTO visit (id) VALUES ($((1000 + 10 * s + i))) RETURNING 'ticket', ticket"; done
+    sql "${urls[$s]}" -c "BEGIN" -c "INSERT INTO shop (region, money) SELECT 1, 1 FROM generate_series(1, 3) RETURNING 'shop', id" -c ROLLBACK
+    sql "${urls[$s]}" -c "BEGIN" -c "INSERT INTO shop (id, region, money) SELECT -i, 1, 1 FROM generate_series(1, 3) i RETURNING 'number', number" -c ROLLBACK
+    [ "$(sql "${urls[$s]}" -c 'SELECT DISTINCT share FROM visit WHERE id > 1000')" = 7 ] || fail "the domain's default is not there"
+    sql "${urls[$s]}" -c 'DELETE FROM visit WHERE id > 1000'
+    sql "${urls[$s]}" -c 'INSERT INTO visit (id, share) VALUES (0, 101)' 2>/dev/null && fail "the domain's check is not there"
+done >drawn
+[ "$(wc -l <drawn)" = 27 ] && [ -z "$(sort drawn | uniq -d)" ] || { fail 'values are drawn twice'; cat drawn; }
+[ "$(sed -n 's/.*|//p' drawn | sort -n | head -1)" -gt 200 ] || fail "values are drawn that were there"
+[ "$(sql "${urls[1]%/*}/whole" -c "SELECT nextval('tickets')")" = $((500 + 700)) ] || fail 'the reference does not go on as the source'
 id=$(sql "${urls[1]}" -c 'SELECT min(id) FROM shop')
 expect 0 tables route app.lookup --key "shop.id=$id"
 expect_line 'shard 1' out

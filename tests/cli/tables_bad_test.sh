@@ -154,6 +154,17 @@ chmod -w . 2>/dev/null
 "$cleave" tables place "${shop[@]}" --shards 3 -o shop.lookup >out 2>err
 chmod +w .
 cmp -s shop.lookup before || "$cleave" tables explain shop.lookup >/dev/null || fail "a lookup table was left half-written"
+# What inspect does not understand, it shows: file, line and why.
+printf 'SELECT * FROM shop WHERE id = 1;\nSELEC 1 FROM shop;\nSELECT * FROM shop WHERE id = 2;\n' >typo.sql
+expect 0 tables inspect --schema shop.sql typo.sql
+expect_line 'typo.sql:2: syntax error at or near "SELEC" (character 1): SELEC 1 FROM shop' out
+printf '2026-01-01 00:00:00.000 UTC [12] LOG:  statement: SELECT * FROM shop WHERE id = 1\nrubbish\x01here\n' >bad.log
+for i in 1 2 3; do echo '2026-01-01 00:00:01.000 UTC [12] LOG:  statement: SELECT * FROM shop WHERE id = 1'; done >>bad.log
+expect 0 tables inspect --schema shop.sql bad.log
+expect_line 'bad.log:2: no log entry: rubbish here' out
+expect 0 tables inspect --schema shop.sql bad.log --json
+expect_line 'bad.log:2: no log entry: rubbish here' out
+
 for command in "compare ${shop[*]}" "inspect ${shop[*]}" "explain shop.lookup" "export shop.lookup" "route shop.lookup SELECT"; do
     "$cleave" tables $command >/dev/full 2>err
     [ $? = 1 ] || fail "$command: a full disk was not noticed"

@@ -26,10 +26,11 @@ for t in tables:
         assert all(sorted(map(repr, r)) == all_rows for r in rows), t
     else:
         assert sorted(repr(x) for r in rows for x in r) == all_rows, t
-for i, s in enumerate(shards): # nothing of cleave's own but an empty table
+for i, s in enumerate(shards): # nothing of cleave's own but its number and an empty table
     own = [r[0] for r in s.execute("SELECT name FROM sqlite_schema WHERE name LIKE 'cleave%'")]
-    assert own in ([], ["cleave_prepared"]), own
-    assert not own or not list(s.execute("SELECT 1 FROM cleave_prepared")), names[i]
+    assert "cleave_shard" in own and set(own) <= {"cleave_prepared", "cleave_shard"}, own
+    assert list(s.execute("SELECT shard FROM cleave_shard")) == [(i,)], names[i]
+    assert len(own) == 1 or not list(s.execute("SELECT 1 FROM cleave_prepared")), names[i]
     for key, in list(s.execute("SELECT s_id FROM subscriber"))[:5]:
         out = subprocess.run([cleave, "tables", "route", lookup, "--json", "--key", f"subscriber.s_id={key}"],
                              stdout=subprocess.PIPE, check=True).stdout

@@ -47,12 +47,24 @@ after=$(($(rows s0.db) + $(rows s1.db)))
 expect 0 tables repartition --from three --to two --shards 'sqlite:s{}.db' --json
 json 'd["whole"] and d["rows"] == 0 and d["moves"] == 0'
 
+# Half way, only the same repartition may go on.
+python3 -c 'import sqlite3; c = sqlite3.connect("s0.db"); c.execute("UPDATE cleave_plan SET whole = 0"); c.commit()'
+expect 1 tables replay "${small[@]}" --lookup two --shards 'sqlite:s{}.db' --no-verify --transactions 1 --held-out 0
+expect_one_line
+expect_line 'half way from one placement to another' err
+expect_line '`cleave tables repartition --from three --to two`' err
+expect 1 tables repartition --from two --to three --shards 'sqlite:s{}.db'
+expect_one_line
+expect_line '`cleave tables repartition --from three --to two`' err
+expect 0 tables repartition --from three --to two --shards 'sqlite:s{}.db'
+expect 0 tables replay "${small[@]}" --lookup two --shards 'sqlite:s{}.db' --no-verify --transactions 1 --held-out 0
+
 # What is wrong is one clear line.
 expect 1 tables repartition --from two --to nowhere --shards 'sqlite:s{}.db'
 expect_one_line
 expect 1 tables repartition --from two --to three --shards 'sqlite:empty{}.db'
 expect_one_line
-expect_line 'has no table' err
+expect_line "none of the lookup table's tables: load it first" err
 expect 2 tables repartition --from two --to three --shard sqlite:s0.db --shard sqlite:s1.db
 expect_one_line
 cat >ddl.sql <<'SQL'

@@ -62,6 +62,58 @@ expect 0 tables replay --lookup own --shards 'sqlite:s{}.db' --reference sqlite:
 json 'd["read"] == 7 and d["replayed"] == 5 and d["refused"] == 1 and d["empty"] == 1 and d["verified"]'
 expect_line 'cleave: transaction 5 is left out: statement 1, "INSERT INTO t (k, v) SELECT k + 100, v FROM t": an INSERT' err
 
+# Transactions that fail: on both sides alike they are counted, and the replay goes on; on one side alone they are
+# differences. A failure leaves nothing on any shard, whatever the rule of the statement.
+cat >failing.sql <<'SQL'
+INSERT INTO t (k, v) VALUES (11, 1), (12, 2), (13, 3), (14, 4);
+INSERT INTO t (k, v) VALUES (21, 1), (22, 2), (14, 4);
+BEGIN; UPDATE t SET v = 99; INSERT INTO t (k, v) VALUES (11, 5); COMMIT;
+BEGIN; INSERT INTO t (k, v) VALUES (31, 1); UPDATE t SET k = 12 WHERE k = 13; COMMIT;
+BEGIN; DELETE FROM t WHERE k IN (11, 12, 13); SELECT max(abs(v - 9223372036854775807 - 5)) FROM t; COMMIT;
+SELECT abs(v - 9223372036854775807 - 5) FROM t WHERE k = 14;
+UPDATE t SET v = 5 WHERE k = 14;
+SELECT count(*), sum(v) FROM t;
+SQL
+expect 0 tables replay --lookup own --shards 'sqlite:s{}.db' --reference sqlite:u.db failing.sql --json
+json 'd["read"] == 8 and d["replayed"] == 3 and d["refused"] == d["failed"] == 5 and d["verified"]'
+json 'd["counted"] == d["predicted"] and d["counted"]["transactions"] == 3 and d["failed_alone"] == 0'
+expect_line 'cleave: transaction 2 is left out: it fails, as on the unsharded database: sqlite:s' err
+sed 1d failing.sql >again.sql
+expect 0 tables replay --lookup own --shards 'sqlite:s{}.db' --no-verify again.sql
+expect_line 'failed at a statement, and were rolled back' out
+python3 -c 'import sqlite3; c = sqlite3.connect("u.db"); c.execute("INSERT INTO t VALUES (51, 5)"); c.commit()'
+python3 -c 'import sqlite3; [c.commit() for c in [sqlite3.connect(f"s{i}.db") for i in (0, 1)] if c.execute("INSERT INTO t VALUES (52, 5)")]'
+printf 'INSERT INTO t (k, v) VALUES (51, 1);\nINSERT INTO t (k, v) VALUES (52, 1);\n' >alone.sql
+expect 1 tables replay --lookup own --shards 'sqlite:s{}.db' --reference sqlite:u.db alone.sql
+expect_line 'DIFFERENT: transaction 1 fails on the unsharded database alone: sqlite:u.db: UNIQUE' out
+expect_line 'DIFFERENT: transaction 2 fails on the shards alone: sqlite:s' out
+expect_line '2 failed on one side alone' out
+
+# Shards know who they are: another order, or shards of two sets, is refused whatever is prepared.
+for command in recover 'replay --no-verify alone.sql'; do
+    expect 1 tables $command --lookup own --shard sqlite:s1.db --shard sqlite:s0.db
+    expect_one_line
+    expect_line 'sqlite:s1.db is given as shard 0, but was loaded as shard 1' err
+done
+cp s1.db other.db
+python3 -c 'import sqlite3; c = sqlite3.connect("other.db"); c.execute("UPDATE cleave_shard SET load = 1"); c.commit()'
+expect 1 tables recover --lookup own --shard sqlite:s0.db --shard sqlite:other.db
+expect_one_line
+expect_line 'were not loaded together' err
+
+# Two at once under one name: the second is told so; under a name of its own it may.
+touch s0.db-cleave-replay
+exec 9<s0.db-cleave-replay
+flock -n 9 || fail 'no lock'
+expect 1 tables replay --lookup own --shards 'sqlite:s{}.db' --no-verify again.sql
+expect_one_line
+expect_line 'another replay or repartition is running under this name' err
+expect_line '--coordinator' err
+expect 0 tables replay --lookup own --shards 'sqlite:s{}.db' --no-verify again.sql --coordinator second
+exec 9<&-
+expect 0 tables replay --lookup own --shards 'sqlite:s{}.db' --no-verify again.sql
+[ -z "$(ls | grep -- -cleave-)" ] || fail "a lock is left: $(ls)"
+
 # A store that is not what the trace saw: found, and the status says so.
 python3 -c 'import sqlite3; c = sqlite3.connect("u.db"); c.execute("INSERT INTO t VALUES (77, 7)"); c.commit()'
 echo 'SELECT v FROM t WHERE v = 7;' >more.sql
@@ -90,5 +142,5 @@ expect_line 'cannot be read twice' err
 python3 -c 'import sqlite3; c = sqlite3.connect("s1.db"); c.execute("DROP TABLE t"); c.commit()'
 expect 1 tables replay --lookup own --shards 'sqlite:s{}.db' --no-verify more.sql
 expect_one_line
-expect_line 'no such table: t' err
+expect_line "sqlite:s1.db has none of the lookup table's tables: load it first" err
 done_testing

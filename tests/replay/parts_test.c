@@ -193,7 +193,9 @@ static void rules_by_hand(void **state)
         {"INSERT INTO t (k, v) SELECT k + 1, v FROM t", -1, 0, 0, NULL},
         {"INSERT INTO r SELECT a, b FROM r", CLEAVE__RULE_ROWS, 1, 3, NULL},
         {"INSERT INTO r SELECT k, v FROM t", -1, 0, 0, NULL},
-        {"UPDATE n SET v = 3 WHERE v = 3", -1, 0, 0, NULL}, /* by v, which is no key */
+        {"UPDATE n SET v = 3 WHERE v = 3", CLEAVE__RULE_ROWS, 1, 1, NULL}, /* by v: no key */
+        {"UPDATE n SET v = 4 WHERE v = 3", CLEAVE__RULE_MOVE, 1, 2, NULL},
+        {"UPDATE n SET v = v + 1 WHERE v = 3", CLEAVE__RULE_MOVE, 1, 3, NULL},
         {"UPDATE n SET k = 3 WHERE v = 3", CLEAVE__RULE_ROWS, 1, 1, NULL},
         {"WITH x AS (UPDATE n SET v = 4 WHERE v = 3 RETURNING k) SELECT k FROM x", -1, 0, 0, NULL},
         {"SET work_mem = 1000", CLEAVE__RULE_PASS, 0, 1, NULL},
@@ -403,6 +405,63 @@ static void prepare(const char *url, const char *sql, const char *name)
     cleave__arena_free(&arena);
 }
 
+/* A coordinator that was paused, or is gone while its server still reads: its PREPARE comes after
+ * the sweep that precedes the next run. Its id is never that run's, and the next sweep undoes it.
+ */
+static void a_prepare_that_comes_late_is_undone(void **state)
+{
+    (void)state;
+    struct world world;
+    struct replay_world stores;
+    struct cleave_lookup *lookup;
+    struct cleave_error error;
+    struct cleave__recovery recovery;
+    struct cleave_replay_result result;
+    uint64_t first, second, third;
+    char text[40], name[CLEAVE_PREPARED_NAME_MOST + 1];
+    open_world(&world, &lookup);
+    world_sqlite(&stores, 3);
+    struct cleave__replay_world replay = {
+        .lookup = lookup, .urls = stores.urls, .coordinator = "me", .patience_ns = 1};
+    for (uint32_t s = 0; s < 3; s++)
+        world_run(stores.urls[s], DDL);
+    ok(cleave__recover(&replay, false, &recovery, &error), &error);
+    ok(cleave__decisions_reserve(&replay, &recovery, &first, &error), &error);
+    /* The next run's sweep finds nothing, and it begins. */
+    ok(cleave__recover(&replay, false, &recovery, &error), &error);
+    assert_int_equal(recovery.committed + recovery.rolled_back, 0);
+    ok(cleave__decisions_reserve(&replay, &recovery, &second, &error), &error);
+    assert_true(second >= first + CLEAVE__ID_RUN);
+    for (uint64_t late = first; late < first + 3; late++) {
+        cleave__branch_name("me", late, 1, 2, name);
+        prepare(stores.urls[2], "INSERT INTO r VALUES (1, 1)", name);
+    }
+    /* That run decides under ids of its own, the first of them on the same anchor. */
+    const char *const texts[] = {
+        "INSERT INTO t VALUES (1, 1, 1); INSERT INTO t VALUES (2, 1, 1); INSERT INTO t VALUES (3, "
+        "1, 1); INSERT INTO t VALUES (4, 1, 1)",
+        "INSERT INTO t VALUES (5, 1, 1); INSERT INTO t VALUES (6, 1, 1)"};
+    struct world_list list = {.texts = texts, .count = 2};
+    struct cleave_replay_options options = {.lookup = lookup,
+                                            .urls = stores.urls,
+                                            .source = world_source(&list),
+                                            .coordinator = "me",
+                                            .patience_s = 1};
+    ok(cleave__replay(&options, &result, &error), &error);
+    assert_int_equal(result.recovered_rolled_back, 3);
+    assert_int_equal(result.replayed, 2);
+    cleave__replay_result_free(&result);
+    ok(cleave__recover(&replay, false, &recovery, &error), &error);
+    assert_int_equal(recovery.committed + recovery.rolled_back, 0);
+    ok(cleave__decisions_reserve(&replay, &recovery, &third, &error), &error);
+    assert_true(third >= second + CLEAVE__ID_RUN);
+    world_ask(stores.urls[2], "SELECT count(*) FROM r", text, sizeof text);
+    assert_string_equal(text, "0");
+    world_remove(&stores);
+    cleave__lookup_release(lookup);
+    world_close(&world);
+}
+
 static void the_sweep_finishes_what_was_decided(void **state)
 {
     (void)state;
@@ -575,6 +634,7 @@ int main(void)
         cmocka_unit_test(messages_come_back),
         cmocka_unit_test(names_of_branches),
         cmocka_unit_test(the_sweep_finishes_what_was_decided),
+        cmocka_unit_test(a_prepare_that_comes_late_is_undone),
         cmocka_unit_test(memory_runs_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

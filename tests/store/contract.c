@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -335,6 +336,28 @@ static void side_by_side(void **state)
     client_do(&a, "DROP TABLE paid");
 }
 
+static void holds_names(void **state)
+{
+    (void)state;
+    struct client c;
+    right(a.ops->hold(a.session, "one", &a.error));
+    assert_int_equal(b.ops->hold(b.session, "one", &b.error), CLEAVE_CONFLICT);
+    assert_non_null(strstr(b.error.message, "\"one\" is held by the"));
+    right(b.ops->hold(b.session, "two", &b.error));
+    client_do(&a, "UPDATE money SET amount = 7"); /* it hinders no work */
+    client_open(&c, *state);
+    assert_int_equal(c.ops->hold(c.session, "one", &c.error), CLEAVE_CONFLICT);
+    client_close(&a);
+    enum cleave_status status = CLEAVE_CONFLICT; /* a server takes a moment to notice */
+    for (int i = 0; i < 500 && status == CLEAVE_CONFLICT; i++) {
+        status = c.ops->hold(c.session, "one", &c.error);
+        nanosleep(&(struct timespec){0, 10000000}, NULL);
+    }
+    assert_int_equal(status, CLEAVE_OK);
+    client_close(&c);
+    client_open(&a, *state);
+}
+
 int contract_run(const char *url)
 {
     char *state = (char *)url;
@@ -343,9 +366,9 @@ int contract_run(const char *url)
 #f, f, begin, done, state                                                                  \
     }
     const struct CMUnitTest tests[] = {
-        TEST(answers),  TEST(parameters), TEST(stays_open),
-        TEST(failures), TEST(two_phases), TEST(lists_tables),
-        TEST(fills),    TEST(scans),      TEST(side_by_side),
+        TEST(answers),      TEST(parameters),   TEST(stays_open), TEST(failures),
+        TEST(two_phases),   TEST(lists_tables), TEST(fills),      TEST(scans),
+        TEST(side_by_side), TEST(holds_names),
     };
     return cmocka_run_group_tests_name(cleave__store_of(url)->name, tests, NULL, NULL);
 }

@@ -1,5 +1,7 @@
 #include "tables/compare/case.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,6 +89,50 @@ static void sum_counters(struct cleave_trace_counters *total,
 #undef X
 }
 
+static void note(struct cleave_case *kase, const char *path, uint64_t line, const char *why,
+                 const char *text, size_t length)
+{
+    char words[400];
+    if (kase->note_count == CLEAVE_CASE_NOTES)
+        return;
+    int n = snprintf(words, sizeof words, "%.120s:%" PRIu64 ": %.120s: %.*s%s", path, line, why,
+                     (int)(length < 100 ? length : 100), text, length > 100 ? "..." : "");
+    for (char *c = words; *c; c++)
+        *c = (unsigned char)*c < ' ' || *c == 127 ? ' ' : *c;
+    const char *copy = n > 0 ? cleave__arena_copy(&kase->arena, words, strlen(words)) : NULL;
+    if (copy)
+        kase->notes[kase->note_count++] = copy;
+}
+
+/* Half of the room is for statements. */
+static void note_entry(void *context, const char *path, uint64_t line, const char *text,
+                       size_t length)
+{
+    struct cleave_case *kase = context;
+    if (kase->note_count < CLEAVE_CASE_NOTES / 2)
+        note(kase, path, line, "no log entry", text, length);
+}
+
+/* Of a transaction some of whose statements were not understood. */
+static void note_statements(struct cleave_case *kase, const struct cleave_trace *trace,
+                            const struct cleave_trace_transaction *transaction)
+{
+    const char *path;
+    uint64_t line = cleave__trace_line(trace, &path);
+    struct cleave_arena scratch = {0};
+    for (uint32_t s = 0; s < transaction->statement_count; s++) {
+        const struct cleave_trace_statement *text = &transaction->statements[s];
+        struct cleave_statement statement;
+        struct cleave_error why;
+        enum cleave_status status =
+            cleave__analyze(kase->analyzer, text->text, text->length, text->parameters,
+                            text->parameter_count, &scratch, &statement, &why);
+        if (status == CLEAVE_BAD_INPUT || status == CLEAVE_LIMIT)
+            note(kase, path, line, why.message, text->text, text->length);
+    }
+    cleave__arena_free(&scratch);
+}
+
 static enum cleave_status read_traces(const struct cleave_case_source *source,
                                       struct cleave_case *kase, const char *const *paths,
                                       uint32_t count, struct cleave_workload *workload,
@@ -95,14 +141,20 @@ static enum cleave_status read_traces(const struct cleave_case_source *source,
     struct cleave_trace *trace;
     struct cleave_trace_options options = source->trace;
     options.progress = source->progress;
+    options.bad = note_entry;
+    options.bad_context = kase;
     enum cleave_status status = cleave__trace_open(paths, count, &options, &trace, error);
     if (status)
         return status;
     struct cleave_trace_transaction transaction;
     while (!status && (!source->limit || workload->transactions < source->limit)) {
         status = cleave__trace_next(trace, &transaction, error);
+        uint64_t unparsed = workload->unparsed + workload->oversized;
         if (!status)
             status = add(kase, workload, kept, source->keep, &transaction, error);
+        if (!status && workload->unparsed + workload->oversized != unparsed &&
+            kase->note_count < CLEAVE_CASE_NOTES)
+            note_statements(kase, trace, &transaction);
     }
     if (status == CLEAVE_END)
         status = CLEAVE_OK;

@@ -35,6 +35,8 @@ struct cleave_kept {
     CLEAVE_VECTOR(uint32_t) index;
 };
 
+enum { CLEAVE_CASE_NOTES = 6 };
+
 struct cleave_case {
     struct cleave_schema *schema;
     struct cleave_generator *generator; /* owns the schema when set */
@@ -46,6 +48,9 @@ struct cleave_case {
     struct cleave_trace_counters counters; /* summed over all files; zero for a benchmark */
     const char *format; /* what the traces turned out to be; NULL for a benchmark */
     const char *benchmark;
+    /* Examples of what could not be understood, a line each: where, and why. */
+    const char *notes[CLEAVE_CASE_NOTES];
+    uint32_t note_count;
     uint32_t sizes_estimated; /* tables whose row counts were guessed from the trace */
     bool schema_inferred;
 };

@@ -77,6 +77,8 @@ static void put_columns(struct cleave_words *w, const struct cleave__load_target
             cleave__words_add(w, " COLLATE %s", column->collation);
         if (column->generated && !target->sqlite)
             cleave__words_add(w, " GENERATED ALWAYS AS (%s) STORED", column->generated);
+        if (column->sequence && column->sequence->identity != '-' && !target->sqlite)
+            cleave__load_put_identity(w, target, column->sequence);
         if (column->fallback && !target->sqlite)
             cleave__words_add(w, " DEFAULT %s", column->fallback);
         if (column->not_null)
@@ -151,6 +153,71 @@ static enum cleave_status put_drops(struct cleave_words *w, const struct cleave_
     return status;
 }
 
+/* Which shard of which load this is (replay/claim.h); what an earlier life knew goes. */
+static enum cleave_status put_place(struct cleave_words *w, const struct cleave__load *load,
+                                    const struct cleave__load_target *target,
+                                    struct cleave__load_script *script, struct cleave_error *error)
+{
+    static const char *const old[] = {"cleave_shard", "cleave_moves", "cleave_plan"};
+    enum cleave_status status = CLEAVE_OK;
+    if (load->copies)
+        return CLEAVE_OK;
+    for (size_t i = 0; !status && i < sizeof old / sizeof *old; i++) {
+        cleave__words_add(w, "DROP TABLE IF EXISTS %s", old[i]);
+        status = push(script, w, error);
+    }
+    if (status)
+        return status;
+    cleave__words_add(w, "CREATE TABLE cleave_shard (load varchar(16) NOT NULL, shard integer NOT "
+                         "NULL)");
+    status = push(script, w, error);
+    if (status)
+        return status;
+    cleave__words_add(w, "INSERT INTO cleave_shard (load, shard) VALUES ('%s', %d)",
+                      strrchr(load->name, '-') + 1, target->reference ? -1 : (int)target->number);
+    return push(script, w, error);
+}
+
+/* Those behind the defaults of a table: made, or (`owned`) made its own, so that they go with it.
+ * One that several columns draw from belongs to the first. */
+static enum cleave_status put_sequences(struct cleave_words *w, const struct cleave__load *load,
+                                        const struct cleave__load_target *target, uint32_t t,
+                                        bool owned, struct cleave__load_script *script,
+                                        struct cleave_error *error)
+{
+    const struct cleave__load_table *table = &load->tables[t];
+    enum cleave_status status = CLEAVE_OK;
+    for (uint32_t c = 0; !status && c < table->column_count; c++) {
+        const struct cleave__load_sequence *sequence = table->columns[c].sequence;
+        bool first = sequence && sequence->identity == '-';
+        for (uint32_t u = 0; first && u <= t; u++) {
+            const struct cleave__load_table *other = &load->tables[u];
+            for (uint32_t d = 0; d < (u == t ? c : other->column_count); d++)
+                first = first && !(other->columns[d].sequence &&
+                                   strcmp(other->columns[d].sequence->name, sequence->name) == 0);
+        }
+        if (!first)
+            continue;
+        if (owned) {
+            cleave__words_add(w, "ALTER SEQUENCE %s OWNED BY ", sequence->name);
+            cleave__words_name(w, table->source->name);
+            cleave__words_add(w, ".");
+            cleave__words_name_part(w, table->columns[c].name);
+            status = push(script, w, error);
+            continue;
+        }
+        if (load->options->replace) {
+            cleave__words_add(w, "DROP SEQUENCE IF EXISTS %s", sequence->name);
+            status = push(script, w, error);
+        }
+        if (!status) {
+            cleave__load_put_sequence(w, target, sequence);
+            status = push(script, w, error);
+        }
+    }
+    return status;
+}
+
 enum cleave_status cleave__load_ddl_before(struct cleave__load *load,
                                            const struct cleave__load_target *target,
                                            struct cleave__load_script *script,
@@ -160,12 +227,30 @@ enum cleave_status cleave__load_ddl_before(struct cleave__load *load,
     enum cleave_status status = CLEAVE_OK;
     if (load->options->replace)
         status = put_drops(&words, load, target, script, error);
+    if (!status)
+        status = put_place(&words, load, target, script, error);
+    for (size_t i = 0; !status && !target->sqlite && i < load->types.count; i++) {
+        cleave__words_add(&words, "CREATE SCHEMA IF NOT EXISTS ");
+        cleave__words_name_part(&words, load->types.data[i].name);
+        status = push(script, &words, error);
+        if (status)
+            break;
+        cleave__load_put_type(&words, &load->types.data[i]);
+        status = push(script, &words, error);
+    }
+    for (uint32_t t = 0; !status && !target->sqlite && t < load->table_count; t++) {
+        status = put_schema(&words, target, &load->tables[t], script, error);
+        if (!status)
+            status = put_sequences(&words, load, target, t, false, script, error);
+    }
     for (uint32_t t = 0; !status && t < load->table_count; t++) {
         status = put_schema(&words, target, &load->tables[t], script, error);
         if (status)
             break;
         put_table(&words, target, &load->tables[t]);
         status = push(script, &words, error);
+        if (!status && !target->sqlite)
+            status = put_sequences(&words, load, target, t, true, script, error);
     }
     free(words.data);
     return status;
@@ -216,6 +301,8 @@ static enum cleave_status put_foreign(struct cleave_words *w, const struct cleav
         cleave__words_name_part(w, to->columns[foreign->target_columns[i]].name);
     }
     cleave__words_add(w, ")");
+    if (!target->reference) /* rows that move between shards go and come one table after another */
+        cleave__words_add(w, " DEFERRABLE");
     return push(script, w, error);
 }
 

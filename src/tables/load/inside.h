@@ -10,6 +10,14 @@
 
 #define CLEAVE__LOAD_PREFIX "cleave-load-" /* of prepared transactions */
 
+/* Behind a default, or an identity column. */
+struct cleave__load_sequence {
+    const char *name, *type; /* name: in quotes, with its schema */
+    char identity;           /* 'a' always, 'd' by default; '-': it is a default's */
+    int64_t next, increment, min, max, cache;
+    uint32_t stride; /* on shards: how many share its values */
+};
+
 struct cleave__load_column {
     const char *name, *type_name;
     enum cleave_type type;
@@ -18,9 +26,10 @@ struct cleave__load_column {
     const char *collation; /* quoted, with its schema; NULL: that of the type */
     const char *fallback;  /* DEFAULT, PostgreSQL's; NULL: none */
     const char *generated; /* GENERATED ALWAYS AS; such a column is not filled */
+    const struct cleave__load_sequence *sequence; /* NULL: none */
 };
 
-/* A text per object: a CHECK constraint, or CREATE INDEX. */
+/* A text per object: a CHECK constraint, CREATE INDEX, or CREATE TYPE (name: its schema). */
 struct cleave__load_extra {
     const char *name, *text;
 };
@@ -43,6 +52,7 @@ struct cleave__load_target { /* a shard, or (the last one) the reference */
     const struct cleave_store_ops *ops;
     struct cleave_store_session *session;
     const char *shown;
+    uint32_t number; /* of the shard */
     bool reference, sqlite, filling, prepared;
 };
 
@@ -59,10 +69,13 @@ struct cleave__load {
     uint32_t table_count;
     struct cleave__load_target *targets;
     uint32_t target_count;
+    CLEAVE_VECTOR(struct cleave__load_extra) types;
     CLEAVE_VECTOR(const char *) remarks;
     char identity[CLEAVE_IDENTITY_SIZE]; /* of the source; "": a benchmark */
     char name[40]; /* of the prepared transactions: this, and their targets' numbers */
     uint32_t recovered;
+    bool copies; /* tables of one shard onto another, which knows who it is: this number */
+    uint32_t first_number;
 };
 
 enum cleave_status cleave__load_no_memory(struct cleave_error *error);
@@ -83,6 +96,19 @@ enum cleave_status cleave__load_query(struct cleave__load *load, const char *que
 
 /* tables.c: the source's tables against the lookup table's. */
 enum cleave_status cleave__load_tables(struct cleave__load *load, struct cleave_error *error);
+
+struct cleave__load_table *cleave__load_table_named(struct cleave__load *load, const char *name);
+/* A table's name (c, of schema n) as a schema has it, in SQL. */
+#define CLEAVE__LOAD_NAME                                                                          \
+    "CASE n.nspname WHEN 'public' THEN '' ELSE n.nspname || '.' END || c.relname"
+
+/* objects.c: types, sequences, and remarks of what is not brought. */
+enum cleave_status cleave__load_objects(struct cleave__load *load, struct cleave_error *error);
+void cleave__load_put_type(struct cleave_words *words, const struct cleave__load_extra *type);
+void cleave__load_put_sequence(struct cleave_words *words, const struct cleave__load_target *target,
+                               const struct cleave__load_sequence *sequence);
+void cleave__load_put_identity(struct cleave_words *words, const struct cleave__load_target *target,
+                               const struct cleave__load_sequence *sequence);
 
 /* targets.c: sessions, what is there already, one distributed transaction. */
 enum cleave_status cleave__load_open(struct cleave__load *load, struct cleave_error *error);

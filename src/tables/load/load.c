@@ -80,6 +80,7 @@ static void free_load(struct cleave__load *load)
     if (load->session)
         load->ops->close(load->session);
     cleave__schema_free(load->owned);
+    CLEAVE_VECTOR_FREE(&load->types);
     CLEAVE_VECTOR_FREE(&load->remarks);
     cleave__arena_free(&load->arena);
 }
@@ -116,6 +117,24 @@ enum cleave_status cleave__load_run(const struct cleave_lookup *lookup,
         cleave__load_undo(&load);
     else
         status = hand_over(&load, out, error);
+    free_load(&load);
+    return status;
+}
+
+enum cleave_status cleave__load_copy(const struct cleave_lookup *lookup, const char *from,
+                                     const char *to, uint32_t number, struct cleave_error *error)
+{
+    const struct cleave_load_options options = {
+        .from = from, .shards = &to, .shard_count = 1, .only_schema = true};
+    struct cleave__load load = {
+        .lookup = lookup, .options = &options, .copies = true, .first_number = number};
+    enum cleave_status status = cleave__load_source(&load, error);
+    if (!status)
+        status = cleave__load_tables(&load, error);
+    if (!status)
+        status = cleave__load_open(&load, error);
+    if (!status)
+        status = cleave__load_commit(&load, error);
     free_load(&load);
     return status;
 }

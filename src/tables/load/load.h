@@ -49,4 +49,11 @@ enum cleave_status cleave__load_run(const struct cleave_lookup *lookup,
                                     struct cleave_load_result *out, struct cleave_error *error);
 void cleave__load_free(struct cleave_load_result *result);
 
+/* The tables of one PostgreSQL shard onto a new one, without rows, with all that a loaded shard has
+ * of the user's: defaults, checks, types, sequences with values of their own, indexes, and the
+ * foreign keys that `lookup` keeps on one shard. `number` is the new shard's; none of the tables
+ * may be there. */
+enum cleave_status cleave__load_copy(const struct cleave_lookup *lookup, const char *from,
+                                     const char *to, uint32_t number, struct cleave_error *error);
+
 #endif

@@ -110,7 +110,7 @@ static enum cleave_status match_tables(struct cleave__load *load, struct cleave_
     return CLEAVE_OK;
 }
 
-static struct cleave__load_table *table_named(struct cleave__load *load, const char *name)
+struct cleave__load_table *cleave__load_table_named(struct cleave__load *load, const char *name)
 {
     for (uint32_t t = 0; t < load->table_count; t++) {
         if (strcmp(load->tables[t].source->name, name) == 0)
@@ -124,19 +124,15 @@ static enum cleave_status take_default(void *context, uint32_t count, const char
                                        struct cleave_error *error)
 {
     struct cleave__load *load = context;
-    struct cleave__load_table *table = table_named(load, values[0]);
+    struct cleave__load_table *table = cleave__load_table_named(load, values[0]);
     (void)count;
     uint32_t at =
         table ? cleave__schema_column(table->source, values[1], strlen(values[1])) : CLEAVE_ABSENT;
     if (at == CLEAVE_ABSENT || !values[3])
         return CLEAVE_OK;
-    if (strncmp(values[3], "nextval(", 8) == 0 || *values[2] == 'i')
-        return cleave__load_remark(load,
-                                   "default of %.100s.%.100s: not brought; it draws from a "
-                                   "sequence of the source",
-                                   values[0], values[1])
-                   ? CLEAVE_OK
-                   : cleave__load_no_memory(error);
+    /* Its sequence was left behind, and told. */
+    if ((strstr(values[3], "nextval(") && !table->columns[at].sequence) || *values[2] == 'i')
+        return CLEAVE_OK;
     const char *text = cleave__arena_copy(&load->arena, values[3], strlen(values[3]));
     if (*values[2])
         table->columns[at].generated = text;
@@ -150,7 +146,7 @@ static enum cleave_status take_extra(void *context, uint32_t count, const char *
                                      struct cleave_error *error)
 {
     struct cleave__load *load = context;
-    struct cleave__load_table *table = table_named(load, values[0]);
+    struct cleave__load_table *table = cleave__load_table_named(load, values[0]);
     (void)count;
     if (!table)
         return CLEAVE_OK;
@@ -172,7 +168,7 @@ static enum cleave_status take_collation(void *context, uint32_t count, const ch
                                          struct cleave_error *error)
 {
     struct cleave__load *load = context;
-    struct cleave__load_table *table = table_named(load, values[0]);
+    struct cleave__load_table *table = cleave__load_table_named(load, values[0]);
     (void)count;
     uint32_t at =
         table ? cleave__schema_column(table->source, values[1], strlen(values[1])) : CLEAVE_ABSENT;
@@ -195,7 +191,7 @@ static enum cleave_status refuse_inherited(void *context, uint32_t count, const 
                             values[0], values[1]);
 }
 
-#define NAME "CASE n.nspname WHEN 'public' THEN '' ELSE n.nspname || '.' END || c.relname"
+#define NAME CLEAVE__LOAD_NAME
 #define OURS                                                                                       \
     "JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'p') AND NOT "         \
     "c.relispartition AND n.nspname NOT IN ('pg_catalog', 'information_schema') "
@@ -269,6 +265,8 @@ static enum cleave_status prepare_rows(struct cleave__load *load, struct cleave_
 enum cleave_status cleave__load_tables(struct cleave__load *load, struct cleave_error *error)
 {
     enum cleave_status status = match_tables(load, error);
+    if (!status && load->ops == &cleave__postgres)
+        status = cleave__load_objects(load, error);
     if (!status && load->ops == &cleave__postgres)
         status = read_extras(load, error);
     for (uint32_t t = 0; !status && t < load->table_count; t++)

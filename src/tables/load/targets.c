@@ -181,6 +181,7 @@ enum cleave_status cleave__load_open(struct cleave__load *load, struct cleave_er
     for (uint32_t i = 0; !status && i < count; i++) {
         struct cleave__load_target *target = &load->targets[load->target_count++];
         target->reference = i == options->shard_count;
+        target->number = load->first_number + i;
         status = cleave__load_target_open(
             load, target, target->reference ? options->reference : options->shards[i], error);
     }
@@ -189,8 +190,8 @@ enum cleave_status cleave__load_open(struct cleave__load *load, struct cleave_er
     for (uint32_t i = 0; !status && i < count; i++)
         status = cleave__load_lock(load, &load->targets[i], error);
     if (!status)
-        status = recover(load, error);
-    for (uint32_t i = 0; !status && i < count; i++)
+        status = load->copies ? CLEAVE_OK : recover(load, error);
+    for (uint32_t i = 0; !status && !load->copies && i < count; i++)
         status = check_settled(load, &load->targets[i], error);
     for (uint32_t i = 0; !status && i < count; i++)
         status = check_free(load, &load->targets[i], error);

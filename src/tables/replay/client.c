@@ -109,6 +109,7 @@ static enum cleave_status push_decision(struct cleave__replay_client *client, ui
         return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for a decision");
     cleave__decision_statement(client->world->coordinator, client->id, text, parameters,
                                &statement);
+    client->branches[shard].own = (uint32_t)client->branches[shard].statements.count;
     return cleave__client_push(client, shard, &statement, error);
 }
 
@@ -133,17 +134,27 @@ static enum cleave_status send(struct cleave__replay_client *client, struct clea
     return status;
 }
 
-static enum cleave_status receive_answers(struct cleave__branch *branch, struct cleave_arena *arena,
-                                          struct cleave_error *error)
+/* Whether a store says so because of the work itself: begun anew it would say so again, at the
+ * latest once nobody is in its way (CLEAVE_CONFLICT). */
+static bool is_refusal(enum cleave_status status)
+{
+    return status == CLEAVE_BAD_INPUT || status == CLEAVE_CONFLICT;
+}
+
+static enum cleave_status receive_answers(struct cleave__replay_client *client,
+                                          struct cleave__branch *branch, struct cleave_error *error)
 {
     static const enum cleave__branch_state after[] = {[CLEAVE_BATCH_OPEN] = CLEAVE__BRANCH_OPEN,
                                                       [CLEAVE_BATCH_COMMIT] = CLEAVE__BRANCH_NONE,
                                                       [CLEAVE_BATCH_ROLLBACK] = CLEAVE__BRANCH_NONE,
                                                       [CLEAVE_BATCH_PREPARE] =
                                                           CLEAVE__BRANCH_PREPARED};
-    enum cleave_status status =
-        branch->port.ops->receive(branch->port.session, arena, branch->answers, NULL, error);
+    uint32_t failed = CLEAVE_ABSENT - 1;
+    enum cleave_status status = branch->port.ops->receive(branch->port.session, &client->arena,
+                                                          branch->answers, &failed, error);
     branch->sent = false;
+    client->refused = client->refused || status == CLEAVE_CONFLICT ||
+                      (status == CLEAVE_BAD_INPUT && failed != branch->own);
     if (!status)
         branch->state = after[branch->batch.end];
     else if (status != CLEAVE_IO)
@@ -192,11 +203,11 @@ enum cleave_status cleave__client_play(struct cleave__replay_client *client, boo
     for (uint32_t s = 0; s < client->shards; s++) {
         struct cleave__branch *branch = &client->branches[s];
         struct cleave_error here;
-        enum cleave_status got =
-            branch->sent ? receive_answers(branch, &client->arena, &here) : CLEAVE_OK;
+        enum cleave_status got = branch->sent ? receive_answers(client, branch, &here) : CLEAVE_OK;
         branch->statements.count = 0;
-        /* Of several errors, one that will not pass. */
-        if (got && (!status || status == CLEAVE_IO)) {
+        /* Of several errors, one that will not pass; one that ends the replay before all. */
+        if (got && (!status || status == CLEAVE_IO ||
+                    (is_refusal(status) && got != CLEAVE_IO && !is_refusal(got)))) {
             status = got;
             if (error)
                 *error = here;
@@ -292,20 +303,39 @@ static void forget(struct cleave__replay_client *client)
         client->branches[s].took_part = false;
         client->branches[s].state = CLEAVE__BRANCH_NONE;
         client->branches[s].statements.count = 0;
+        client->branches[s].own = CLEAVE_ABSENT;
     }
+    client->refused = false;
+    client->outcome.shards = (struct cleave_shardset){{0}};
     client->fetched.count = 0;
     if (client->outcome.statement_count)
         memset(client->outcome.digests, 0,
                client->outcome.statement_count * sizeof *client->outcome.digests);
 }
 
-/* CLEAVE_IO: a shard was lost, and nothing is left of this attempt. */
+/* Queries over several shards: before anything is committed, since they too can fail. */
+static enum cleave_status gather_all(struct cleave__replay_client *client,
+                                     struct cleave_error *error)
+{
+    enum cleave_status status = CLEAVE_OK;
+    for (uint32_t s = 0; s < client->planned->statement_count && !status; s++) {
+        if (client->planned->statements[s].rule == CLEAVE__RULE_GATHER)
+            status = cleave__client_gather(client, s, &client->outcome.digests[s], error);
+    }
+    client->refused = client->refused || is_refusal(status);
+    return status;
+}
+
+/* CLEAVE_IO: a shard was lost, and nothing is left of this attempt. The same is true of
+ * CLEAVE_BAD_INPUT and CLEAVE_CONFLICT when `refused` is set. */
 static enum cleave_status attempt(struct cleave__replay_client *client, struct cleave_error *error)
 {
     forget(client);
     client->id =
         client->world->base_id + client->attempts++ * client->world->clients + client->seat->client;
     enum cleave_status status = play_all(client, error);
+    if (!status)
+        status = gather_all(client, error);
     uint32_t parts = count_parts(client);
     bool writes = client->planned->writes;
     if (status == CLEAVE_IO && writes && parts == 1) {
@@ -317,9 +347,10 @@ static enum cleave_status attempt(struct cleave__replay_client *client, struct c
     } else if (status) {
         struct cleave_error later;
         enum cleave_status left = cleave__client_abort(client, &later);
-        if (left && status == CLEAVE_IO) { /* it must not be begun anew */
+        if (left && (status == CLEAVE_IO || client->refused)) { /* it must not be begun anew */
             status = left;
             *error = later;
+            client->refused = false;
         }
         return status;
     } else if (writes && parts > 1) {
@@ -333,21 +364,36 @@ static enum cleave_status attempt(struct cleave__replay_client *client, struct c
         if (client->branches[s].took_part)
             cleave__shardset_add(&client->outcome.shards, s);
     }
-    for (uint32_t s = 0; s < client->planned->statement_count && !client->outcome.lost; s++) {
-        if (client->planned->statements[s].rule == CLEAVE__RULE_GATHER && !status)
-            status = cleave__client_gather(client, s, &client->outcome.digests[s], error);
-    }
     return status;
+}
+
+/* What a statement's failure comes to. */
+static enum cleave_status fail_softly(struct cleave__replay_client *client,
+                                      struct cleave_error *error)
+{
+    client->outcome.parts = client->outcome.prepared = 0;
+    client->outcome.lost = false;
+    client->outcome.failure =
+        cleave__arena_copy(&client->arena, error->message, strlen(error->message));
+    return client->outcome.failure
+               ? CLEAVE_OK
+               : cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for an outcome");
 }
 
 static enum cleave_status run(struct cleave__replay_client *client, struct cleave_error *error)
 {
     uint64_t until_ns = cleave__clock_ns() + client->world->patience_ns;
-    for (;;) {
+    for (int conflicts = 0;;) {
         enum cleave_status status = attempt(client, error);
-        if (status != CLEAVE_IO || cleave__clock_ns() > until_ns ||
+        if (client->refused && (status == CLEAVE_BAD_INPUT ||
+                                (status == CLEAVE_CONFLICT && conflicts == CLEAVE__CONFLICTS)))
+            return fail_softly(client, error);
+        bool again = status == CLEAVE_IO || (client->refused && status == CLEAVE_CONFLICT);
+        if (!again || cleave__clock_ns() > until_ns ||
             (client->world->stop && *client->world->stop))
             return status;
+        if (status == CLEAVE_CONFLICT)
+            cleave__conflict_nap(conflicts++);
         client->outcome.retries++;
         cleave__counter_add(client->world->watch->repeated, 1);
         /* The lost ones first: there is no use in work on others while they are gone. */

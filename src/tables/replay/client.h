@@ -7,7 +7,9 @@
  * is where pieces of tables may change shard.
  *
  * A shard that is gone is waited for as long as the world's patience, and the transaction is begun
- * anew, unless its decision was made. */
+ * anew, unless its decision was made. So is one that a store gave up for another's sake (a
+ * serialization failure, a deadlock), a few times. A statement that fails rolls all of it back on
+ * every shard; that is an outcome, not the end of the replay. */
 #ifndef CLEAVE_TABLES_REPLAY_CLIENT_H
 #define CLEAVE_TABLES_REPLAY_CLIENT_H
 
@@ -38,6 +40,7 @@ struct cleave__branch {
     struct cleave_store_batch batch;
     struct cleave_store_answer *answers;
     uint32_t cursor; /* answers taken */
+    uint32_t own;    /* of the statements: the one that decides; CLEAVE_ABSENT: none */
 };
 
 /* Rows fetched for a GATHER, until it is evaluated. */
@@ -57,6 +60,7 @@ struct cleave__replay_client {
     struct cleave__outcome outcome;
     struct cleave_store_parameter **parameters; /* [statements] of the transaction */
     uint64_t attempts, id;                      /* of this attempt */
+    bool refused; /* this attempt: a store refused a statement, or its end */
     uint32_t anchor;
     CLEAVE_VECTOR(struct cleave__fetched) fetched;
 

@@ -114,6 +114,9 @@ static enum cleave_status decide(struct cleave__replay_client *client, struct cl
                                            error);
     if (status == CLEAVE_IO)
         cleave__port_close(&anchor->port);
+    /* A constraint that is looked at when the transaction ends. */
+    client->refused =
+        client->refused || status == CLEAVE_CONFLICT || (status == CLEAVE_BAD_INPUT && failed == 1);
     /* The row is there: a sweep has fenced this attempt off. It may be begun anew. */
     return status == CLEAVE_BAD_INPUT && failed == 0 ? CLEAVE_IO : status;
 }
@@ -139,6 +142,7 @@ enum cleave_status cleave__client_commit(struct cleave__replay_client *client,
         enum cleave_status left = cleave__client_abort(client, &later);
         if (left && error)
             *error = later;
+        client->refused = client->refused && !left;
         return left ? left : status;
     }
     at(client, "decided");

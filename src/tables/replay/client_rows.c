@@ -118,17 +118,13 @@ static enum cleave_status push_text(struct cleave__replay_client *client, uint32
     return cleave__client_push(client, shard, &statement, error);
 }
 
-/* The row's columns as parameters; NULL: memory is out. */
-static struct cleave_store_parameter *parameters_of(struct cleave__replay_client *client,
-                                                    const struct cleave_store_answer *answer,
-                                                    uint32_t row, uint32_t first)
+static bool is_generated(const struct cleave__replay_client *client,
+                         const struct cleave_table *table, const char *name)
 {
-    uint32_t count = answer->columns - first;
-    struct cleave_store_parameter *parameters =
-        cleave__arena_array(&client->arena, count + 1, sizeof *parameters);
-    for (uint32_t c = 0; parameters && c < count; c++)
-        parameters[c].text = answer->values[(size_t)row * answer->columns + first + c];
-    return parameters;
+    const struct cleave_schema *schema = cleave__lookup_schema(client->world->lookup);
+    uint32_t column = cleave__schema_column(table, name, strlen(name));
+    return client->world->generated && column != CLEAVE_ABSENT &&
+           client->world->generated[table - schema->tables][column];
 }
 
 static bool is_key(const struct cleave_table *table, const char *name)
@@ -177,22 +173,28 @@ static enum cleave_status push_insert(struct cleave__replay_client *client, uint
 {
     struct cleave_writer w = {0};
     char number[16];
+    uint32_t count = 0;
+    bool sqlite = client->branches[shard].port.ops == &cleave__sqlite;
+    struct cleave_store_parameter *parameters =
+        cleave__arena_array(&client->arena, answer->columns + 1, sizeof *parameters);
     put(&w, "INSERT INTO ");
     cleave__put_table(&w, table->name);
-    for (uint32_t c = first; c < answer->columns; c++) {
-        put(&w, c > first ? ", " : " (");
+    for (uint32_t c = first; c < answer->columns && parameters; c++) {
+        if (is_generated(client, table, answer->names[c]))
+            continue;
+        put(&w, count ? ", " : " (");
         cleave__put_name(&w, answer->names[c]);
+        parameters[count++].text = answer->values[(size_t)row * answer->columns + c];
     }
-    put(&w, ") VALUES (");
-    for (uint32_t c = first; c < answer->columns; c++) {
-        snprintf(number, sizeof number, "%s$%u", c > first ? ", " : "", c - first + 1);
+    put(&w, sqlite ? ") VALUES (" : ") OVERRIDING SYSTEM VALUE VALUES (");
+    for (uint32_t c = 0; c < count; c++) {
+        snprintf(number, sizeof number, "%s$%u", c ? ", " : "", c + 1);
         put(&w, number);
     }
     put(&w, ")");
-    struct cleave_store_parameter *parameters = parameters_of(client, answer, row, first);
     if (!parameters)
         w.failed = true;
-    return push_text(client, shard, &w, parameters, answer->columns - first, error);
+    return push_text(client, shard, &w, parameters, count, error);
 }
 
 /* One changed row as a shard gave it back: whether it counts, and its moves. */

@@ -186,6 +186,61 @@ enum cleave_status cleave__recover(const struct cleave__replay_world *world, boo
     return status;
 }
 
+enum cleave_status cleave__recover_late(const struct cleave__replay_world *world, uint64_t below,
+                                        struct cleave_error *error)
+{
+    uint32_t shards = cleave__lookup_shards(world->lookup);
+    struct cleave__recovery recovery = {0};
+    struct cleave__port *ports = calloc(shards, sizeof *ports);
+    struct cleave_arena arena = {0};
+    enum cleave_status status =
+        ports ? CLEAVE_OK : cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for the shards");
+    for (uint32_t s = 0; ports && s < shards; s++)
+        cleave__port_init(&ports[s], world->urls[s]);
+    for (uint32_t s = 0; s < shards && !status; s++) {
+        const char *const *names;
+        uint32_t count;
+        status = cleave__port_open(&ports[s], error);
+        if (!status)
+            status =
+                ports[s].ops->prepared(ports[s].session, "cleave-", &arena, &names, &count, error);
+        for (uint32_t n = 0; !status && n < count; n++) {
+            char coordinator[CLEAVE__COORDINATOR_MOST + 1];
+            uint64_t id;
+            uint32_t anchor, part;
+            if (cleave__branch_parse(names[n], coordinator, &id, &anchor, &part) && id < below)
+                status = settle(world, ports, s, names[n], false, &recovery, error);
+        }
+    }
+    for (uint32_t s = 0; ports && s < shards; s++)
+        cleave__port_close(&ports[s]);
+    cleave__arena_free(&arena);
+    free(ports);
+    return status;
+}
+
+enum cleave_status cleave__decisions_reserve(const struct cleave__replay_world *world,
+                                             const struct cleave__recovery *recovery,
+                                             uint64_t *base, struct cleave_error *error)
+{
+    struct cleave__port port;
+    bool committed;
+    uint64_t last = recovery->last_id;
+    if (last > INT64_MAX - 2 * CLEAVE__ID_RUN)
+        return cleave_error_set(error, CLEAVE_LIMIT,
+                                "the coordinator \"%s\" has used up its ids; take another name, "
+                                "with --coordinator",
+                                world->coordinator);
+    cleave__port_init(&port, world->urls[0]);
+    /* The last of them, fenced: the next run begins behind it. */
+    enum cleave_status status =
+        cleave__decision_find(&port, world->coordinator, last + CLEAVE__ID_RUN, &committed, error);
+    cleave__port_close(&port);
+    if (!status)
+        *base = last + 1;
+    return status;
+}
+
 enum cleave_status cleave__decisions_forget(const struct cleave__replay_world *world,
                                             struct cleave_error *error)
 {

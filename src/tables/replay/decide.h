@@ -54,6 +54,17 @@ struct cleave__recovery {
  * `everyone`) has left prepared is finished as was decided. */
 enum cleave_status cleave__recover(const struct cleave__replay_world *world, bool everyone,
                                    struct cleave__recovery *out, struct cleave_error *error);
+/* While a run is under way: of this coordinator's runs before it, whose ids are below `below`, what
+ * was prepared after the sweep that preceded it. Asks each shard once. */
+enum cleave_status cleave__recover_late(const struct cleave__replay_world *world, uint64_t below,
+                                        struct cleave_error *error);
+/* Ids for a run, of which none was ever used or will be: CLEAVE__ID_RUN from `*base` on. Not even
+ * one whose PREPARE was still on its way when the sweep looked: what is prepared after the sweep
+ * waits for the next one, which finds no decision of its id. */
+#define CLEAVE__ID_RUN (UINT64_C(1) << 32)
+enum cleave_status cleave__decisions_reserve(const struct cleave__replay_world *world,
+                                             const struct cleave__recovery *recovery,
+                                             uint64_t *base, struct cleave_error *error);
 /* Removes the decisions of a coordinator that has nothing under way, but for the last. */
 enum cleave_status cleave__decisions_forget(const struct cleave__replay_world *world,
                                             struct cleave_error *error);

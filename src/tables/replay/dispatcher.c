@@ -2,13 +2,16 @@
 #include "tables/replay/dispatcher.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/frame.h"
 
-enum { REFERENCE_BIT = 1 << 30, RATE_TAG = 1 };
+enum { REFERENCE_BIT = 1 << 30, RATE_TAG = 1, STALL_TAG = 2 };
+
+static const uint64_t STALL_NS = 1000000000;
 
 static void destroy(void *self)
 {
@@ -24,6 +27,7 @@ static void destroy(void *self)
     cleave__shift_gate_free(dispatcher->gate);
     cleave__order_free(dispatcher->order);
     cleave__workload_free(&dispatcher->workload);
+    CLEAVE_VECTOR_FREE(&dispatcher->failed);
     free(dispatcher->result.shard_transactions);
     free(dispatcher->slots);
     free(dispatcher->places);
@@ -83,12 +87,13 @@ static enum cleave_status admit(struct cleave__dispatcher *dispatcher,
     *kept = false;
     bool waits = false;
     enum cleave_status status =
-        dispatcher->gate ? cleave__dispatcher_plan(dispatcher, transaction, slot, &waits, error)
-                         : cleave__planner_plan(dispatcher->planner, transaction, result->replayed,
-                                                &slot->arena, &slot->planned, error);
+        dispatcher->gate
+            ? cleave__dispatcher_plan(dispatcher, transaction, slot, &waits, error)
+            : cleave__planner_plan(dispatcher->planner, transaction, dispatcher->admitted,
+                                   &slot->arena, &slot->planned, error);
     if (!status) {
         slot->message.count = 0;
-        cleave__planned_write(&slot->planned, result->replayed, &slot->message);
+        cleave__planned_write(&slot->planned, dispatcher->admitted, &slot->message);
         if (slot->message.failed)
             return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for a transaction");
         if (slot->message.count > CLEAVE_FRAME_BODY_MOST)
@@ -114,9 +119,10 @@ static enum cleave_status admit(struct cleave__dispatcher *dispatcher,
                              transaction, &added, error);
     if (status)
         return status;
-    slot->number = result->replayed++;
+    slot->counted = added ? dispatcher->workload.transactions - 1 : CLEAVE_ABSENT;
+    slot->number = dispatcher->admitted++;
+    slot->read = result->read;
     cleave__counter_add(dispatcher->arguments->world->watch->replayed, 1);
-    result->statements += slot->planned.statement_count;
     slot->used = true;
     slot->done = slot->referenced = false;
     slot->outcome = slot->reference = (struct cleave__outcome){0};
@@ -231,11 +237,74 @@ static void hand_out(struct cleave__dispatcher *dispatcher, struct cleave_contex
     }
 }
 
+static void tell_difference(struct cleave_replay_result *result, const char *format, ...)
+    CLEAVE_PRINTF(2, 3);
+
+static void tell_difference(struct cleave_replay_result *result, const char *format, ...)
+{
+    va_list arguments;
+    if (result->different < CLEAVE_REPLAY_TOLD) {
+        va_start(arguments, format);
+        vsnprintf(result->differences[result->different], sizeof result->differences[0], format,
+                  arguments);
+        va_end(arguments);
+    }
+    result->different++;
+}
+
+/* One that failed, here or there or on both sides. */
+static void compare_failures(struct cleave__dispatcher *dispatcher,
+                             const struct cleave__dispatch_slot *slot)
+{
+    struct cleave_replay_result *result = &dispatcher->result;
+    const struct cleave_replay_options *options = dispatcher->arguments->options;
+    const char *here = slot->outcome.failure, *there = slot->reference.failure;
+    bool compares = dispatcher->arguments->reference;
+    result->compared += compares;
+    if (compares && (!here || !there)) {
+        result->failed_alone++;
+        tell_difference(result, "transaction %" PRIu64 " fails on the %s alone: %.220s",
+                        slot->read + 1, here ? "shards" : "unsharded database",
+                        here ? here : there);
+    } else if (options->refused) {
+        char why[560];
+        snprintf(why, sizeof why, "it fails%s: %s",
+                 compares ? ", as on the unsharded database" : "", here);
+        options->refused(options->refused_context, slot->read, why);
+    }
+}
+
+/* While clients work a timer watches over them; with none at work the run may come to its end. */
+static void watch_stall(struct cleave__dispatcher *dispatcher, struct cleave_context *context)
+{
+    bool busy = false;
+    for (uint32_t c = 0; c < dispatcher->arguments->world->clients; c++)
+        busy = busy || dispatcher->busy[c];
+    if (busy && !dispatcher->stall) {
+        dispatcher->stall = cleave__context_timer(context, STALL_NS, STALL_TAG);
+    } else if (!busy && dispatcher->stall) {
+        cleave__context_cancel(context, dispatcher->stall);
+        dispatcher->stall = 0;
+    }
+}
+
+/* The timer has come. */
+static void look_for_stall(struct cleave__dispatcher *dispatcher, struct cleave_context *context)
+{
+    dispatcher->stall = 0;
+    if (cleave__context_now_ns(context) - dispatcher->last_reply_ns >= STALL_NS)
+        cleave__context_send(context, dispatcher->arguments->late, CLEAVE__REPLAY_LATE, NULL, 0);
+    watch_stall(dispatcher, context);
+}
+
 /* Both answers are here. */
 static void compare(struct cleave__dispatcher *dispatcher, struct cleave__dispatch_slot *slot)
 {
     struct cleave_replay_result *result = &dispatcher->result;
-    for (uint32_t s = 0; s < slot->planned.statement_count; s++) {
+    bool failed = slot->outcome.failure || slot->reference.failure;
+    if (failed)
+        compare_failures(dispatcher, slot);
+    for (uint32_t s = 0; s < slot->planned.statement_count && !failed; s++) {
         const struct cleave__planned_statement *statement = &slot->planned.statements[s];
         if (statement->rule == CLEAVE__RULE_PASS || !dispatcher->arguments->reference)
             continue;
@@ -248,19 +317,28 @@ static void compare(struct cleave__dispatcher *dispatcher, struct cleave__dispat
         result->compared++;
         if (cleave__digest_equal(here, there))
             continue;
-        if (result->different < CLEAVE_REPLAY_TOLD)
-            snprintf(result->differences[result->different], sizeof result->differences[0],
-                     "transaction %" PRIu64 ", statement %u: %" PRIu64 " rows%s, %" PRIu64
-                     " affected; unsharded %" PRIu64 " rows, %" PRIu64 " affected: %.150s",
-                     slot->number + 1, s + 1, here->rows,
-                     here->rows == there->rows && here->affected == there->affected
-                         ? " that are others"
-                         : "",
-                     here->affected, there->rows, there->affected, statement->text);
-        result->different++;
+        tell_difference(result,
+                        "transaction %" PRIu64 ", statement %u: %" PRIu64 " rows%s, %" PRIu64
+                        " affected; unsharded %" PRIu64 " rows, %" PRIu64 " affected: %.150s",
+                        slot->read + 1, s + 1, here->rows,
+                        here->rows == there->rows && here->affected == there->affected
+                            ? " that are others"
+                            : "",
+                        here->affected, there->rows, there->affected, statement->text);
     }
     slot->used = false;
     dispatcher->slots_used--;
+}
+
+/* It failed on the shards, and nothing of it is there. */
+static bool count_failure(struct cleave__dispatcher *dispatcher,
+                          const struct cleave__dispatch_slot *slot)
+{
+    dispatcher->result.refused++;
+    dispatcher->result.failed++;
+    dispatcher->result.retries += slot->outcome.retries;
+    cleave__counter_add(dispatcher->arguments->world->watch->failed, 1);
+    return slot->counted == CLEAVE_ABSENT || CLEAVE_PUSH(&dispatcher->failed, slot->counted);
 }
 
 static void count(struct cleave__dispatcher *dispatcher, const struct cleave__dispatch_slot *slot)
@@ -268,6 +346,8 @@ static void count(struct cleave__dispatcher *dispatcher, const struct cleave__di
     struct cleave_replay_result *result = &dispatcher->result;
     const struct cleave__outcome *outcome = &slot->outcome;
     bool distributed = outcome->parts > 1, writes = slot->planned.writes;
+    result->replayed++;
+    result->statements += slot->planned.statement_count;
     result->counted.transactions++;
     result->counted.parts += outcome->parts;
     result->counted.distributed += distributed;
@@ -289,7 +369,7 @@ static void stopped(struct cleave__dispatcher *dispatcher, struct cleave_context
     const uint8_t *text = cleave__get_bytes(reader, length);
     dispatcher->ended = true;
     cleave__context_fail(context, status ? status : CLEAVE_CORRUPT,
-                         "transaction %" PRIu64 "%s: %.*s", slot->number + 1,
+                         "transaction %" PRIu64 "%s: %.*s", slot->read + 1,
                          reference ? " on the reference" : "", text ? (int)length : 0,
                          text ? (const char *)text : "");
 }
@@ -298,16 +378,22 @@ static void receive(void *self, struct cleave_context *context,
                     const struct cleave_message *message)
 {
     struct cleave__dispatcher *dispatcher = self;
+    if (message->sort == CLEAVE_TIMER && message->tag == STALL_TAG) {
+        look_for_stall(dispatcher, context);
+        return;
+    }
     if (message->sort == CLEAVE_TIMER) {
         dispatcher->waiting = false;
         fill(dispatcher, context);
         hand_out(dispatcher, context);
+        watch_stall(dispatcher, context);
         return;
     }
     if (message->sort == CLEAVE_REQUEST) {
         if (!cleave__shift_gate_receive(dispatcher->gate, context, message))
             cleave__context_fail(context, CLEAVE_NO_MEMORY, "no memory for a repartition");
         hand_out(dispatcher, context);
+        watch_stall(dispatcher, context);
         return;
     }
     bool reference = message->tag & REFERENCE_BIT;
@@ -330,27 +416,33 @@ static void receive(void *self, struct cleave_context *context,
     } else {
         const struct cleave_replay_options *options = dispatcher->arguments->options;
         slot->done = true;
+        dispatcher->last_reply_ns = cleave__context_now_ns(context);
         dispatcher->busy[message->tag >> 32] = false;
         cleave__order_leave(dispatcher->order, low);
-        count(dispatcher, slot);
+        if (!slot->outcome.failure)
+            count(dispatcher, slot);
+        else if (!count_failure(dispatcher, slot))
+            cleave__context_fail(context, CLEAVE_NO_MEMORY, "no memory for what failed");
         if (dispatcher->gate)
             cleave__dispatcher_over(dispatcher, context, index);
-        if (options->acknowledged)
+        if (options->acknowledged && !slot->outcome.failure)
             options->acknowledged(options->test_context, slot->number);
     }
     if (slot->done && slot->referenced)
         compare(dispatcher, slot);
     fill(dispatcher, context);
     hand_out(dispatcher, context);
+    watch_stall(dispatcher, context);
 }
 
 static void start(void *self, struct cleave_context *context, const uint8_t *saved, size_t length)
 {
     struct cleave__dispatcher *dispatcher = self;
     (void)saved, (void)length;
-    dispatcher->began_ns = cleave__context_now_ns(context);
+    dispatcher->began_ns = dispatcher->last_reply_ns = cleave__context_now_ns(context);
     fill(dispatcher, context);
     hand_out(dispatcher, context);
+    watch_stall(dispatcher, context);
 }
 
 const struct cleave_actor_ops cleave__dispatcher_ops = {"dispatcher", create, destroy, receive,

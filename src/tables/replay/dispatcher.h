@@ -3,6 +3,7 @@
 #define CLEAVE_TABLES_REPLAY_DISPATCHER_H
 
 #include "runtime/actor.h"
+#include "tables/replay/decide.h"
 #include "tables/replay/order.h"
 #include "tables/replay/replay.h"
 #include "tables/replay/shift.h"
@@ -13,15 +14,17 @@ struct cleave__dispatch_arguments {
     const struct cleave_replay_options *options;
     const struct cleave__replay_world *world;
     uint32_t window;
-    uint32_t first_client, reference; /* actors; reference 0: none */
-    struct cleave__mix *mix;          /* of a repartition; NULL: none */
-    const uint32_t *mover;            /* its actor, which is spawned later */
+    uint32_t first_client, reference, late; /* actors; reference 0: none */
+    struct cleave__mix *mix;                /* of a repartition; NULL: none */
+    const uint32_t *mover;                  /* its actor, which is spawned later */
 };
 
 /* A transaction inside the window. */
 struct cleave__dispatch_slot {
     bool used, done, referenced;      /* its clients' answer, the reference's is here */
-    uint64_t number;                  /* among those replayed */
+    uint64_t number;                  /* among those handed out */
+    uint64_t read;                    /* among those of the trace */
+    uint32_t counted;                 /* in the workload; CLEAVE_ABSENT: not */
     struct cleave_arena arena, again; /* again: of a plan by a later map */
     struct cleave__planned planned;   /* its accesses live in `arena` */
     struct cleave_writer message;
@@ -35,13 +38,17 @@ struct cleave__dispatcher {
     struct cleave__planner *both[2]; /* of the two placements, to see what they refuse */
     bool gone;                       /* the mover was told to begin */
     struct cleave__order *order;
-    struct cleave_workload workload;     /* what was replayed, for counting once more */
+    uint64_t admitted;
+    struct cleave_workload workload;     /* what was handed out, for counting once more */
+    CLEAVE_VECTOR(uint32_t) failed;      /* of them, those that were rolled back */
     struct cleave__dispatch_slot *slots; /* [window] */
     uint32_t *places;                    /* [window]: place in the order -> slot */
     bool *busy;                          /* [clients] */
     uint32_t slots_used;
     bool ended;
-    bool waiting; /* for a timer of the rate */
+    bool waiting;           /* for a timer of the rate */
+    uint64_t stall;         /* the timer that sees whether anything comes back; 0: none is set */
+    uint64_t last_reply_ns; /* when a client answered */
     uint64_t began_ns;
     struct cleave_replay_result result; /* `counted` and what is read; without times */
 };
@@ -55,6 +62,7 @@ struct cleave__reference {
 };
 
 extern const struct cleave_actor_ops cleave__reference_ops; /* its argument: the world */
+extern const struct cleave_actor_ops cleave__late_ops;      /* likewise; late.c */
 
 /* ---- inside: dispatcher_shift.c, what a repartition adds ---- */
 

@@ -36,7 +36,7 @@ enum cleave_status cleave__dispatcher_plan(struct cleave__dispatcher *dispatcher
     }
     if (status)
         return status;
-    uint64_t number = dispatcher->result.replayed;
+    uint64_t number = dispatcher->admitted;
     status = cleave__planner_plan(dispatcher->planner, transaction, number, arena, &slot->planned,
                                   error);
     *waits = status == CLEAVE_UNSUPPORTED;
@@ -124,6 +124,18 @@ bool cleave__dispatcher_pass(struct cleave__dispatcher *dispatcher, struct cleav
     return true;
 }
 
+/* It was rolled back, which was not predicted. */
+static void forget_predicted(struct cleave_replay_counts *predicted,
+                             const struct cleave__planned *planned)
+{
+    uint32_t parts = cleave__shardset_count(&planned->shards);
+    predicted->transactions--;
+    predicted->parts -= parts;
+    predicted->distributed -= parts > 1;
+    predicted->read_only_distributed -= parts > 1 && !planned->writes;
+    predicted->write_distributed -= parts > 1 && planned->writes;
+}
+
 void cleave__dispatcher_over(struct cleave__dispatcher *dispatcher, struct cleave_context *context,
                              uint32_t index)
 {
@@ -131,11 +143,15 @@ void cleave__dispatcher_over(struct cleave__dispatcher *dispatcher, struct cleav
     bool distributed = slot->outcome.parts > 1, writes = slot->planned.writes;
     bool after = dispatcher->gone && cleave__mix_done(dispatcher->arguments->mix);
     struct cleave_replay_counts *phase = &dispatcher->result.phase[dispatcher->gone + after];
-    phase->transactions++;
-    phase->parts += slot->outcome.parts;
-    phase->distributed += distributed;
-    phase->read_only_distributed += distributed && !writes;
-    phase->write_distributed += distributed && writes;
+    if (slot->outcome.failure) {
+        forget_predicted(&dispatcher->result.predicted, &slot->planned);
+    } else {
+        phase->transactions++;
+        phase->parts += slot->outcome.parts;
+        phase->distributed += distributed;
+        phase->read_only_distributed += distributed && !writes;
+        phase->write_distributed += distributed && writes;
+    }
     if (!cleave__shift_gate_end(dispatcher->gate, context, index, &slot->planned, distributed))
         fail(dispatcher, context, CLEAVE_NO_MEMORY, "no memory for what was written");
     dispatcher->result.shift.held = cleave__shift_gate_held(dispatcher->gate);

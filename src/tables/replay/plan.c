@@ -20,34 +20,6 @@ struct cleave__planner {
 
 enum { SHAPES_MOST = 100000 };
 
-/* Columns that decide where rows live must be among those by which new rows are described, from the
- * first INSERT on: the analyzer takes up what a predicate has named. */
-static enum cleave_status name_columns(struct cleave__planner *planner, struct cleave_error *error)
-{
-    const struct cleave_lookup *lookup = planner->lookup;
-    enum cleave_status status = CLEAVE_OK;
-    for (uint32_t t = 0; t < lookup->schema.table_count && !status; t++) {
-        const struct cleave_table *table = &lookup->schema.tables[t];
-        for (uint32_t c = 0; c < table->column_count && !table->view && !status; c++) {
-            if (!cleave__lookup_decides(lookup, t, c))
-                continue;
-            char text[400];
-            struct cleave_arena arena = {0};
-            struct cleave_statement statement;
-            /* A name with a dot is SCHEMA.TABLE. */
-            const char *dot = strchr(table->name, '.');
-            int n = snprintf(text, sizeof text, "SELECT 1 FROM \"%.*s%s%s\" WHERE \"%s\" = '1'",
-                             dot ? (int)(dot - table->name) : (int)strlen(table->name), table->name,
-                             dot ? "\".\"" : "", dot ? dot + 1 : "", table->columns[c].name);
-            if (n > 0 && (size_t)n < sizeof text)
-                status = cleave__analyze(planner->analyzer, text, (size_t)n, NULL, 0, &arena,
-                                         &statement, error);
-            cleave__arena_free(&arena);
-        }
-    }
-    return status == CLEAVE_BAD_INPUT ? CLEAVE_OK : status; /* a name with quotes in it */
-}
-
 enum cleave_status cleave__planner_new(const struct cleave_lookup *lookup,
                                        struct cleave__planner **out, struct cleave_error *error)
 {
@@ -55,11 +27,9 @@ enum cleave_status cleave__planner_new(const struct cleave_lookup *lookup,
     if (!planner)
         return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for plans");
     planner->lookup = lookup;
-    enum cleave_status status = cleave__analyzer_new(&lookup->schema, &planner->analyzer, error);
+    enum cleave_status status = cleave__lookup_analyzer(lookup, &planner->analyzer, error);
     if (!status)
         status = cleave__parser_new(&planner->parser, error);
-    if (!status)
-        status = name_columns(planner, error);
     if (status) {
         cleave__planner_free(planner);
         return status;
@@ -152,8 +122,6 @@ static enum cleave_status plan_statement(struct cleave__planner *planner,
         return CLEAVE_OK;
     }
     enum cleave_status status = shape_of(planner, work);
-    if (!status)
-        status = cleave__plan_seen(work);
     if (status)
         return status;
     work->out->keys = work->shape->keys;

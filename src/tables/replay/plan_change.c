@@ -93,57 +93,17 @@ static enum cleave_status with_rows(const struct cleave__plan_work *work, enum c
     return CLEAVE_OK;
 }
 
-static bool has_column(const uint32_t *columns, uint32_t count, uint32_t column)
-{
-    for (uint32_t c = 0; c < count; c++) {
-        if (columns[c] == column)
-            return true;
-    }
-    return false;
-}
-
-/* The analyzer says where an UPDATE of such columns moves rows to. */
-static bool is_key(const struct cleave_table *table, uint32_t column)
-{
-    bool key = has_column(table->primary.columns, table->primary.count, column);
-    for (uint32_t u = 0; u < table->unique_count; u++)
-        key = key || has_column(table->uniques[u].columns, table->uniques[u].count, column);
-    for (uint32_t f = 0; f < table->foreign_count; f++)
-        key = key || has_column(table->foreigns[f].columns, table->foreigns[f].count, column);
-    return key;
-}
-
-/* Whether it sets a column that decides where rows live; `unseen`: one that is no key. */
-static bool sets_home(const struct cleave__plan_work *work, uint32_t target, bool unseen)
+/* Whether it sets a column that decides where rows live. */
+bool cleave__plan_sets_home(const struct cleave__plan_work *work, uint32_t target)
 {
     const struct cleave_table *table = &work->lookup->schema.tables[target];
     for (uint32_t s = 0; s < work->shape->set_count; s++) {
         const char *name = work->shape->set[s];
         uint32_t column = cleave__schema_column(table, name, strlen(name));
-        if (column != CLEAVE_ABSENT && cleave__lookup_decides(work->lookup, target, column) &&
-            !(unseen && is_key(table, column)))
+        if (column != CLEAVE_ABSENT && cleave__lookup_decides(work->lookup, target, column))
             return true;
     }
     return false;
-}
-
-bool cleave__plan_sets_home(const struct cleave__plan_work *work, uint32_t target)
-{
-    return sets_home(work, target, false);
-}
-
-enum cleave_status cleave__plan_seen(const struct cleave__plan_work *work)
-{
-    if (work->shape->set_count == 0 || cleave__lookup_shards(work->lookup) == 1)
-        return CLEAVE_OK;
-    for (uint32_t a = 0; a < work->analyzed->access_count; a++) {
-        const struct cleave_access *access = &work->analyzed->accesses[a];
-        if (access->write && !cleave__lookup_replicated(work->lookup, access->table) &&
-            sets_home(work, access->table, true))
-            return cleave__plan_refuse(work, "it changes a column that decides where rows live, "
-                                             "which is no key: where they go is not counted");
-    }
-    return CLEAVE_OK;
 }
 
 enum cleave_status cleave__plan_change(const struct cleave__plan_work *work)
@@ -169,7 +129,7 @@ enum cleave_status cleave__plan_change(const struct cleave__plan_work *work)
             return cleave__plan_refuse(work, "an INSERT with ON CONFLICT on several shards");
         return plan_rows(work, target);
     }
-    bool moves = shape->kind == CLEAVE__SHAPE_UPDATE && sets_home(work, target, false);
+    bool moves = shape->kind == CLEAVE__SHAPE_UPDATE && cleave__plan_sets_home(work, target);
     if ((moves || twice) && shape->nested)
         return cleave__plan_refuse(
             work, moves ? "an UPDATE of where rows live, with subqueries or FROM"

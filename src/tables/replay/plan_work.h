@@ -38,9 +38,6 @@ enum cleave_status cleave__plan_as_it_is(const struct cleave__plan_work *work,
 enum cleave_status cleave__plan_query(const struct cleave__plan_work *work,
                                       const struct cleave_shardset *all);
 enum cleave_status cleave__plan_change(const struct cleave__plan_work *work);
-/* plan_change.c: refuses what could move rows without the analyzer's knowing where to, on however
- * few shards. */
-enum cleave_status cleave__plan_seen(const struct cleave__plan_work *work);
 
 /* Whether it sets a column that decides where rows live. */
 bool cleave__plan_sets_home(const struct cleave__plan_work *work, uint32_t target);

@@ -1,4 +1,5 @@
-/* The reference: every transaction as the trace has it, in its order, on one database. */
+/* The reference: every transaction as the trace has it, in its order, on one database. One that
+ * fails there is rolled back, and has failed on the shards if these are right. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,7 +51,19 @@ static enum cleave_status run(struct cleave__reference *reference,
                                                              statement->parameter_count};
     }
     const struct cleave_store_batch batch = {statements, sent, CLEAVE_BATCH_COMMIT, NULL};
-    enum cleave_status status = cleave__port_batch(&reference->port, &batch, arena, answers, error);
+    enum cleave_status status;
+    for (int conflicts = 0;; conflicts++) {
+        status = cleave__port_batch(&reference->port, &batch, arena, answers, error);
+        if (status != CLEAVE_CONFLICT || conflicts == CLEAVE__CONFLICTS)
+            break;
+        cleave__conflict_nap(conflicts);
+    }
+    if (status == CLEAVE_BAD_INPUT || status == CLEAVE_CONFLICT) {
+        outcome->failure = cleave__arena_copy(arena, error->message, strlen(error->message));
+        return outcome->failure
+                   ? CLEAVE_OK
+                   : cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for the reference");
+    }
     for (uint32_t s = 0, at = 0; s < count && !status; s++) {
         const struct cleave__planned_statement *statement = &planned->statements[s];
         if (statement->rule == CLEAVE__RULE_PASS)

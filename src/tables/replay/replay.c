@@ -6,6 +6,7 @@
 
 #include "runtime/runtime.h"
 #include "tables/compare/count.h"
+#include "tables/replay/claim.h"
 #include "tables/replay/client.h"
 #include "tables/replay/dispatcher.h"
 #include "tables/replay/shift.h"
@@ -23,7 +24,12 @@ struct run {
     uint32_t dispatcher, mover;
     struct cleave__shift_seat shift; /* of a repartition: `mix` is not NULL */
     char coordinator[CLEAVE__COORDINATOR_MOST + 8];
+    char command[800];
+    struct cleave__port claim; /* the coordinator's name, held */
+    struct cleave_arena arena;
 };
+
+static const char COORDINATOR[] = "replay";
 
 static uint32_t count_shards(const struct cleave_replay_options *options)
 {
@@ -61,6 +67,28 @@ static enum cleave_status check(const struct cleave_replay_options *options,
     return CLEAVE_OK;
 }
 
+/* A database where nothing was loaded: every transaction would fail. */
+static enum cleave_status check_loaded(const struct cleave_lookup *lookup,
+                                       struct cleave__port *port, struct cleave_error *error)
+{
+    const struct cleave_schema *schema = cleave__lookup_schema(lookup);
+    const struct cleave_store_table *there;
+    struct cleave_arena arena = {0};
+    uint32_t count, found = 0;
+    enum cleave_status status = port->ops->tables(port->session, &arena, &there, &count, error);
+    for (uint32_t t = 0; t < schema->table_count && !status; t++) {
+        for (uint32_t i = 0; i < count; i++)
+            found += strcmp(there[i].name, schema->tables[t].name) == 0;
+    }
+    cleave__arena_free(&arena);
+    if (!status && !found && schema->table_count)
+        status = cleave_error_set(error, CLEAVE_BAD_INPUT,
+                                  "%s has none of the lookup table's tables: load it first, with "
+                                  "`cleave tables load`",
+                                  cleave__port_shown(port, (char[CLEAVE__SHOWN_SIZE]){0}));
+    return status;
+}
+
 /* Whatever their URLs are, shards and reference must be different databases: a transaction on one
  * database twice waits for itself, and a reference that is a shard does all work again. */
 static enum cleave_status tell_apart(const struct cleave__replay_world *world,
@@ -93,6 +121,8 @@ static enum cleave_status tell_apart(const struct cleave__replay_world *world,
                                            "the reference is the same database as shard %u", o);
         }
     }
+    for (uint32_t i = 0; i < count && !status; i++)
+        status = check_loaded(world->lookup, &all[i].port, error);
     for (uint32_t i = 0; i < count; i++)
         cleave__port_close(&all[i].port);
     free(all);
@@ -115,6 +145,9 @@ static enum cleave_status spawn_all(struct run *run, struct cleave_error *error)
         status = cleave__runtime_spawn(run->runtime, &cleave__reference_ops, &run->world, &named,
                                        &run->arguments.reference, error);
     if (!status)
+        status = cleave__runtime_spawn(run->runtime, &cleave__late_ops, &run->world, &named,
+                                       &run->arguments.late, error);
+    if (!status)
         status = cleave__runtime_spawn(run->runtime, &cleave__dispatcher_ops, &run->arguments,
                                        &named, &run->dispatcher, error);
     run->shift.dispatcher = run->dispatcher;
@@ -122,6 +155,25 @@ static enum cleave_status spawn_all(struct run *run, struct cleave_error *error)
         status = cleave__runtime_spawn(run->runtime, &cleave__shift_ops, &run->shift, &named,
                                        &run->mover, error);
     return status;
+}
+
+/* Who failed was rolled back, which was not predicted. */
+static void leave_failed_out(const struct cleave_lookup *lookup,
+                             const struct cleave__dispatcher *dispatcher,
+                             struct cleave_replay_counts *predicted)
+{
+    for (size_t i = 0; i < dispatcher->failed.count; i++) {
+        uint32_t transaction = dispatcher->failed.data[i];
+        struct cleave_shardset shards;
+        cleave__touch(lookup, &dispatcher->workload, transaction, &shards);
+        uint32_t parts = cleave__shardset_count(&shards);
+        bool writes = dispatcher->workload.writes.data[transaction];
+        predicted->transactions--;
+        predicted->parts -= parts;
+        predicted->distributed -= parts > 1;
+        predicted->read_only_distributed -= parts > 1 && !writes;
+        predicted->write_distributed -= parts > 1 && writes;
+    }
 }
 
 static enum cleave_status sum_up(struct run *run, struct cleave_replay_result *out,
@@ -152,10 +204,12 @@ static enum cleave_status sum_up(struct run *run, struct cleave_replay_result *o
     } else if (!status) {
         status = cleave__count(run->world.lookup, &dispatcher->workload, 1, &arena, &count, error);
     }
-    if (!status && !run->shift.mix)
+    if (!status && !run->shift.mix) {
         result.predicted = (struct cleave_replay_counts){count.transactions, count.distributed,
                                                          count.read_only_distributed,
                                                          count.write_distributed, count.parts};
+        leave_failed_out(run->world.lookup, dispatcher, &result.predicted);
+    }
     if (!status) {
         dispatcher->result.shard_transactions = NULL; /* the caller's now */
         *out = result;
@@ -173,7 +227,7 @@ static enum cleave_status play(struct run *run, const struct cleave_replay_optio
                                              .lean = true,
                                              .metrics = options->metrics,
                                              .threads =
-                                                 run->world.clients + 2 + (run->shift.mix != NULL)};
+                                                 run->world.clients + 3 + (run->shift.mix != NULL)};
     enum cleave_status status = cleave__runtime_new(&runtime, &run->runtime, error);
     if (!status)
         status = spawn_all(run, error);
@@ -208,7 +262,20 @@ static enum cleave_status begin_shift(struct run *run, const struct cleave_repla
     run->arguments.mix = run->shift.mix;
     run->arguments.mover = &run->mover;
     cleave__shift_name(options->lookup, options->repartition, pieces, run->shift.plan);
-    return cleave__shift_prepare(&run->shift, error);
+    const char *from = options->lookup_name, *to = options->repartition_name;
+    int n = snprintf(run->command, sizeof run->command,
+                     "cleave tables repartition --from %.300s --to %.300s", from ? from : "OLD",
+                     to ? to : "NEW");
+    if (pieces != PIECES)
+        n += snprintf(run->command + n, sizeof run->command - (size_t)n, " --pieces %u", pieces);
+    if (strcmp(run->world.coordinator, COORDINATOR) != 0)
+        snprintf(run->command + n, sizeof run->command - (size_t)n, " --coordinator %s",
+                 run->world.coordinator);
+    run->shift.command = run->command;
+    status = cleave__claim_whole(&run->world, run->shift.plan, error);
+    if (!status)
+        status = cleave__claim_places(&run->world, true, error);
+    return status ? status : cleave__shift_prepare(&run->shift, error);
 }
 
 enum cleave_status cleave__replay(const struct cleave_replay_options *options,
@@ -224,7 +291,7 @@ enum cleave_status cleave__replay(const struct cleave_replay_options *options,
             .lookup = options->lookup,
             .urls = options->urls,
             .reference = options->reference,
-            .coordinator = options->coordinator ? options->coordinator : "replay",
+            .coordinator = options->coordinator ? options->coordinator : COORDINATOR,
             .clients = options->clients ? options->clients : CLIENTS,
             .patience_ns =
                 (uint64_t)((options->patience_s > 0 ? options->patience_s : PATIENCE_S) * 1e9),
@@ -248,17 +315,27 @@ enum cleave_status cleave__replay(const struct cleave_replay_options *options,
     uint64_t patience_ns = run.world.patience_ns;
     run.world.patience_ns = 0;
     status = tell_apart(&run.world, error);
-    if (!status && options->repartition)
-        status = begin_shift(&run, options, error);
+    if (!status)
+        status = cleave__claim_name(&run.world, &run.claim, error);
+    if (!status)
+        status = cleave__claim_places(&run.world, true, error);
+    if (!status)
+        status = cleave__claim_generated(&run.world, &run.arena, &run.world.generated, error);
+    if (!status)
+        status = options->repartition ? begin_shift(&run, options, error)
+                                      : cleave__claim_whole(&run.world, NULL, error);
     if (!status)
         status = cleave__recover(&run.world, false, &before, error);
+    if (!status)
+        status = cleave__decisions_reserve(&run.world, &before, &run.world.base_id, error);
     run.world.patience_ns = patience_ns;
     if (status) {
+        cleave__port_close(&run.claim);
+        cleave__arena_free(&run.arena);
         cleave__mix_free(run.shift.mix);
         free(run.seats);
         return status;
     }
-    run.world.base_id = before.last_id + 1;
     status = play(&run, options, &result, error);
     cleave__runtime_free(run.runtime);
     free(run.seats);
@@ -274,6 +351,8 @@ enum cleave_status cleave__replay(const struct cleave_replay_options *options,
             swept = cleave__decisions_forget(&run.world, &later);
     } while (swept == CLEAVE_IO && cleave__clock_ns() < until_ns &&
              !(run.world.stop && *run.world.stop));
+    cleave__port_close(&run.claim);
+    cleave__arena_free(&run.arena);
     cleave__mix_free(run.shift.mix);
     if (!status && swept) {
         status = swept;

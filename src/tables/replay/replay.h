@@ -6,6 +6,9 @@
  * *reference* runs the same transactions, one after the other, on the unsharded database. Clients
  * and the reference block while a store works, so there are as many threads as of them.
  *
+ * A transaction whose statement fails is rolled back on every shard and counted as refused; it must
+ * fail on the unsharded database too, and one that fails on one side alone is a difference.
+ *
  * Right means: each statement's answer is the reference's (digest.h), the transactions that had
  * more than one shard take part are those that counting says (compare/count.h), and at the end the
  * shards hold the reference's rows, each where the lookup table says (audit.h). */
@@ -53,11 +56,13 @@ struct cleave_replay_options {
      * the source's end; the run ends when all has moved. Transactions that cannot be planned under
      * both are refused. */
     const struct cleave_lookup *repartition;
+    const char *lookup_name, *repartition_name; /* files, for the command that goes on; or NULL */
     uint64_t repartition_at;
     uint32_t pieces;                /* by key, a key map; 0: 64 */
     uint32_t batch_rows, move_rows; /* a copying transaction's, a switch's, about; 0: 2000, 4000 */
     const struct cleave_progress *progress;
-    /* A refused transaction is told as it comes; may be NULL. From another thread. */
+    /* A refused transaction is told as it comes, also one that fails on both sides (or on the
+     * shards, when nothing is compared); may be NULL. From another thread. */
     void (*refused)(void *context, uint64_t number, const char *why);
     void *refused_context;
     /* For tests: after a transaction was committed; and points within commits (world.h). */
@@ -75,11 +80,14 @@ enum { CLEAVE_REPLAY_TOLD = 5 };
 
 struct cleave_replay_result {
     uint64_t read, replayed, refused, empty; /* read = replayed + refused + empty */
-    uint64_t statements;
+    uint64_t failed;       /* of those refused: a statement failed on the shards */
+    uint64_t failed_alone; /* on one side alone, this or the other: among `different` */
+    uint64_t statements;   /* of those replayed */
     struct cleave_replay_counts counted, predicted;
-    uint64_t two_phase;                 /* transactions committed in two phases */
-    uint64_t prepared;                  /* parts prepared for them */
-    uint64_t retries, unknown;          /* begun anew; outcomes that had to be found out */
+    uint64_t two_phase;        /* transactions committed in two phases */
+    uint64_t prepared;         /* parts prepared for them */
+    uint64_t retries, unknown; /* begun anew (a shard lost, another in the way); outcomes that had
+                                  to be found out */
     uint64_t compared, different, lost; /* statements; lost: their answers went down */
     char differences[CLEAVE_REPLAY_TOLD][300];
     uint64_t *shard_transactions; /* [shards]: that it took part in; freed by _result_free */

@@ -94,6 +94,7 @@ struct cleave__shift_seat {                   /* its argument */
     struct cleave__mix *mix;
     const char *coordinator;
     char plan[20];                  /* which two placements, cut how: 16 hexadecimal digits */
+    const char *command;            /* that goes on with it, in words */
     uint64_t base_id;               /* of its distributed transactions */
     uint32_t batch_rows, move_rows; /* a copying transaction's, and a switch's, about */
     uint32_t dispatcher;            /* actor */
@@ -203,8 +204,10 @@ enum cleave_status cleave__shift_empty(struct cleave__shift *shift, struct cleav
 bool cleave__shift_moves(const struct cleave__shift *shift, uint32_t table);
 /* Whether rows of a moving table that stay where they are are left alone. */
 bool cleave__shift_lean(const struct cleave__shift *shift, uint32_t table);
-/* A table's columns, by commas; its own name; its staging table's. */
-void cleave__shift_put_columns(struct cleave_writer *writer, const struct cleave_table *table);
+/* A table's columns, by commas, but for those that `left_out` (or NULL) says; the name of its
+ * staging table. */
+void cleave__shift_put_columns(struct cleave_writer *writer, const struct cleave_table *table,
+                               const bool *left_out);
 void cleave__shift_staging(uint32_t table, char name[40]);
 
 /* shift_switch.c: CLEAVE_IO: nothing was done. */

@@ -21,11 +21,16 @@ void cleave__shift_staging(uint32_t table, char name[40])
     snprintf(name, 40, "cleave_incoming_%" PRIu32, table);
 }
 
-void cleave__shift_put_columns(struct cleave_writer *writer, const struct cleave_table *table)
+void cleave__shift_put_columns(struct cleave_writer *writer, const struct cleave_table *table,
+                               const bool *left_out)
 {
+    bool any = false;
     for (uint32_t c = 0; c < table->column_count; c++) {
-        if (c)
+        if (left_out && left_out[c])
+            continue;
+        if (any)
             cleave__put_bytes(writer, ", ", 2);
+        any = true;
         cleave__put_name(writer, table->columns[c].name);
     }
 }
@@ -185,7 +190,7 @@ static enum cleave_status copy(struct cleave__shift *shift, uint32_t t, uint32_t
     struct copying copying = {.shift = shift, .table = t, .shard = shard};
     struct cleave_writer w = {0};
     cleave__put_bytes(&w, "SELECT ", 7);
-    cleave__shift_put_columns(&w, table);
+    cleave__shift_put_columns(&w, table, NULL);
     cleave__put_bytes(&w, " FROM ", 6);
     cleave__put_table(&w, table->name);
     if (condition) {

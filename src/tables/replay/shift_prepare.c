@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tables/load/load.h"
 #include "tables/replay/client.h"
 #include "tables/replay/fill.h"
 #include "tables/replay/shift.h"
@@ -32,9 +33,64 @@ void cleave__shift_name(const struct cleave_lookup *from, const struct cleave_lo
     snprintf(name, 20, "%016" PRIx64, XXH3_64bits_withSeed(&pieces, sizeof pieces, sum));
 }
 
+/* SQLite: every statement that made something of the user's on shard 0. */
+static enum cleave_status copy_file(const char *from, struct cleave__port *to,
+                                    struct cleave_error *error)
+{
+    struct cleave__port port;
+    struct cleave_arena arena = {0};
+    struct cleave_store_answer answer = {0};
+    const struct cleave_store_statement statement = {
+        "SELECT sql FROM sqlite_schema WHERE type IN ('table', 'index', 'view') AND sql IS NOT "
+        "NULL "
+        "AND tbl_name NOT LIKE 'cleave\\_%' ESCAPE '\\' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' "
+        "ORDER BY type = 'table' DESC, rowid",
+        NULL, 0};
+    const struct cleave_store_batch batch = {&statement, 1, CLEAVE_BATCH_COMMIT, NULL};
+    cleave__port_init(&port, from);
+    enum cleave_status status = cleave__port_batch(&port, &batch, &arena, &answer, error);
+    struct cleave_store_statement *made =
+        status ? NULL : cleave__arena_zalloc(&arena, (answer.rows + 1) * sizeof *made);
+    struct cleave_store_answer *answers =
+        status ? NULL : cleave__arena_array(&arena, answer.rows + 1, sizeof *answers);
+    if (!status && (!made || !answers))
+        status = cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for a table");
+    for (uint32_t r = 0; r < answer.rows && !status; r++)
+        made[r].text = answer.values[r];
+    if (!status) {
+        const struct cleave_store_batch all = {made, answer.rows, CLEAVE_BATCH_COMMIT, NULL};
+        status = cleave__port_batch(to, &all, &arena, answers, error);
+    }
+    cleave__port_close(&port);
+    cleave__arena_free(&arena);
+    return status;
+}
+
+/* A shard that B adds and that has nothing yet gets what shard 0 has, but for rows. */
+static enum cleave_status make_alike(const struct cleave__shift_seat *seat, uint32_t shard,
+                                     struct cleave__port *port, struct cleave_error *error)
+{
+    const struct cleave_lookup *to = cleave__mix_to(seat->mix);
+    const struct cleave_schema *schema = cleave__lookup_schema(to);
+    struct cleave_arena arena = {0};
+    const struct cleave_store_table *found;
+    uint32_t count;
+    bool any = false;
+    enum cleave_status status = port->ops->tables(port->session, &arena, &found, &count, error);
+    for (uint32_t i = 0; i < count && !status; i++)
+        any = any ||
+              cleave__schema_table(schema, found[i].name, strlen(found[i].name)) != CLEAVE_ABSENT;
+    cleave__arena_free(&arena);
+    if (status || any)
+        return status;
+    if (port->ops == &cleave__sqlite)
+        return copy_file(seat->world->urls[0], port, error);
+    return cleave__load_copy(to, seat->world->urls[0], port->url, shard, error);
+}
+
 /* A shard's tables must be the schema's, column for column: what is not named would be lost.
- * `fresh`: the shard is one that B adds, and tables that it lacks are made, without further
- * indexes. */
+ * `fresh`: the shard is one that B adds and that has some of the tables; those that it lacks are
+ * made, without further indexes. */
 static enum cleave_status compare_tables(const struct cleave_schema *schema,
                                          struct cleave__port *port, bool fresh,
                                          struct cleave_error *error)
@@ -90,7 +146,7 @@ static enum cleave_status make_staging(const struct cleave__shift_seat *seat,
         cleave__put_bytes(&w, "CREATE TABLE ", 13);
         cleave__put_name(&w, name);
         cleave__put_bytes(&w, " AS SELECT ", 11);
-        cleave__shift_put_columns(&w, &schema->tables[t]);
+        cleave__shift_put_columns(&w, &schema->tables[t], NULL);
         cleave__put_bytes(&w, " FROM ", 6);
         cleave__put_table(&w, schema->tables[t].name);
         cleave__put_bytes(&w, " WHERE 1 = 0", 13);
@@ -104,7 +160,27 @@ static enum cleave_status make_staging(const struct cleave__shift_seat *seat,
     return status;
 }
 
-/* Other plans are over, or were left for this one. */
+/* The plan itself; other plans are over (claim.h). */
+static enum cleave_status note_plan(const struct cleave__shift_seat *seat,
+                                    struct cleave__port *port, struct cleave_error *error)
+{
+    const struct cleave_store_parameter parameters[2] = {{seat->plan}, {seat->command}};
+    const struct cleave_store_statement statements[3] = {
+        {"CREATE TABLE IF NOT EXISTS cleave_plan (plan varchar(16) NOT NULL PRIMARY KEY, whole "
+         "smallint NOT NULL, command varchar(1000) NOT NULL)",
+         NULL, 0},
+        {"DELETE FROM cleave_plan WHERE plan <> $1", parameters, 1},
+        {"INSERT INTO cleave_plan (plan, whole, command) VALUES ($1, 0, $2) ON CONFLICT DO NOTHING",
+         parameters, 2}};
+    const struct cleave_store_batch batch = {statements, 3, CLEAVE_BATCH_COMMIT, NULL};
+    struct cleave_store_answer answers[3];
+    struct cleave_arena arena = {0};
+    enum cleave_status status = cleave__port_batch(port, &batch, &arena, answers, error);
+    cleave__arena_free(&arena);
+    return status;
+}
+
+/* Other plans are over. */
 static enum cleave_status read_moves(const struct cleave__shift_seat *seat,
                                      struct cleave__port *port, struct cleave_error *error)
 {
@@ -147,17 +223,21 @@ enum cleave_status cleave__shift_prepare(struct cleave__shift_seat *seat,
         struct cleave__port port;
         cleave__port_init(&port, world.urls[s]);
         status = cleave__port_await(&port, &world, error);
+        if (!status && s >= cleave__lookup_shards(cleave__mix_from(seat->mix)))
+            status = make_alike(seat, s, &port, error);
         if (!status)
             status = compare_tables(cleave__lookup_schema(world.lookup), &port,
                                     s >= cleave__lookup_shards(cleave__mix_from(seat->mix)), error);
         if (!status && s == 0)
             status = read_moves(seat, &port, error);
+        if (!status && s == 0)
+            status = note_plan(seat, &port, error);
         if (!status)
             status = make_staging(seat, &port, error);
         cleave__port_close(&port);
     }
     if (!status)
-        seat->base_id = before.last_id + 1;
+        status = cleave__decisions_reserve(&world, &before, &seat->base_id, error);
     return status;
 }
 
@@ -197,6 +277,12 @@ enum cleave_status cleave__shift_clean(const struct cleave__shift_seat *seat,
         status = cleave__port_await(&port, &world, error);
         if (!status && s >= cleave__lookup_shards(cleave__mix_to(seat->mix)))
             status = remove_copies(seat, &port, error);
+        if (!status && s == 0 && cleave__mix_done(seat->mix)) {
+            char whole[100];
+            snprintf(whole, sizeof whole, "UPDATE cleave_plan SET whole = 1 WHERE plan = '%s'",
+                     seat->plan);
+            status = cleave__shift_run(&port, whole, error);
+        }
         for (uint32_t t = 0; t < cleave__lookup_schema(world.lookup)->table_count && !status; t++) {
             char name[40], drop[80];
             if (cleave__mix_table(seat->mix, t)->kind == CLEAVE__MIX_STILL)

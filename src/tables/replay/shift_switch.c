@@ -51,6 +51,12 @@ static bool push(struct switching *w, uint32_t shard, struct cleave_writer *text
         text->failed ? NULL : cleave__arena_copy(&w->arena, (const char *)text->data, text->count);
     struct cleave_store_statement statement = {copy, parameters, count};
     free(text->data);
+    /* Rows go before others come, of all tables: foreign keys are right in the end alone. */
+    const struct cleave_store_statement defer = {"SET CONSTRAINTS ALL DEFERRED", NULL, 0};
+    const struct work nothing = {table, false};
+    if (part->statements.count == 0 && w->shift->ports[shard].target.ops != &cleave__sqlite &&
+        !(CLEAVE_PUSH(&part->statements, defer) && CLEAVE_PUSH(&part->works, nothing)))
+        return false;
     return copy && CLEAVE_PUSH(&part->statements, statement) && CLEAVE_PUSH(&part->works, work);
 }
 
@@ -134,10 +140,12 @@ static bool inserts(struct switching *w, uint32_t shard, uint32_t table)
     cleave__shift_staging(table, name);
     say(&text, "INSERT INTO ");
     cleave__put_table(&text, t->name);
+    const bool *const *generated = w->shift->seat->world->generated;
+    bool sqlite = w->shift->ports[shard].target.ops == &cleave__sqlite;
     say(&text, " (");
-    cleave__shift_put_columns(&text, t);
-    say(&text, ") SELECT ");
-    cleave__shift_put_columns(&text, t);
+    cleave__shift_put_columns(&text, t, generated ? generated[table] : NULL);
+    say(&text, sqlite ? ") SELECT " : ") OVERRIDING SYSTEM VALUE SELECT ");
+    cleave__shift_put_columns(&text, t, generated ? generated[table] : NULL);
     say(&text, " FROM ");
     cleave__put_name(&text, name);
     return push(w, shard, &text, NULL, 0, table, false);

@@ -12,8 +12,11 @@ enum cleave_status cleave__replay_watch_make(struct cleave__replay_watch *watch,
          &watch->refused},
         {"cleave_tables_transactions_empty_total", "Transactions that touch no table",
          &watch->empty},
+        {"cleave_tables_transactions_failed_total",
+         "Of those given to clients: rolled back because a statement failed", &watch->failed},
         {"cleave_tables_transactions_repeated_total",
-         "Transactions begun anew because a shard was lost", &watch->repeated},
+         "Transactions begun anew because a shard was lost or another was in the way",
+         &watch->repeated},
     };
     static const char *const balances[] = {
         "cleave_tables_transactions_read_total = cleave_tables_transactions_replayed_total + "

@@ -143,7 +143,9 @@ void cleave__outcome_write(const struct cleave__outcome *outcome, struct cleave_
     cleave__put_varint(w, outcome->parts);
     cleave__put_varint(w, outcome->prepared);
     cleave__put_varint(w, outcome->retries);
-    cleave__put8(w, outcome->lost);
+    cleave__put8(w, (uint8_t)(outcome->lost | (outcome->failure != NULL) << 1));
+    if (outcome->failure)
+        put_text(w, outcome->failure);
     put_set(w, &outcome->shards);
     cleave__put_varint(w, outcome->statement_count);
     for (uint32_t s = 0; s < outcome->statement_count; s++)
@@ -157,7 +159,11 @@ bool cleave__outcome_read(struct cleave_reader *r, struct cleave_arena *arena,
     outcome.parts = cleave__get_count(r, CLEAVE_SHARDS_MAX);
     outcome.prepared = cleave__get_count(r, CLEAVE_SHARDS_MAX);
     outcome.retries = cleave__get_count(r, UINT32_MAX);
-    outcome.lost = cleave__get8(r);
+    uint8_t flags = cleave__get8(r);
+    outcome.lost = flags & 1;
+    const char *failure = flags & 2 ? get_text(r) : NULL;
+    if (failure && !(outcome.failure = cleave__arena_copy(arena, failure, strlen(failure))))
+        r->failed = true; /* the message goes before the outcome is looked at */
     get_set(r, CLEAVE_SHARDS_MAX, &outcome.shards);
     outcome.digests = get_list(r, arena, sizeof *outcome.digests, &outcome.statement_count);
     for (uint32_t s = 0; s < outcome.statement_count && !r->failed; s++)

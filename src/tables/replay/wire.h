@@ -8,9 +8,10 @@
 
 enum cleave__replay_kind {
     CLEAVE__REPLAY_RUN =
-        0x7250,            /* dispatcher to client, or to the reference: a planned transaction */
-    CLEAVE__REPLAY_DONE,   /* the answer: an outcome */
-    CLEAVE__REPLAY_STOPPED /* or: it could not be done; a line of words */
+        0x7250,             /* dispatcher to client, or to the reference: a planned transaction */
+    CLEAVE__REPLAY_DONE,    /* the answer: an outcome */
+    CLEAVE__REPLAY_STOPPED, /* or: it could not be done; a line of words */
+    CLEAVE__REPLAY_LATE     /* dispatcher to the late sweep: look now */
 };
 
 /* A planned transaction without its accesses. Texts end with a NUL within the message, so that what
@@ -28,6 +29,7 @@ struct cleave__outcome {
     uint32_t prepared; /* of them by PREPARE */
     uint32_t retries;
     bool lost;                     /* committed, but its answers went down with a connection */
+    const char *failure;           /* NULL, or why a statement failed: all of it was rolled back */
     struct cleave_shardset shards; /* that took part */
     uint32_t statement_count;
     struct cleave__digest *digests; /* [statement_count] */

@@ -36,6 +36,12 @@ uint64_t cleave__clock_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
+void cleave__conflict_nap(int times)
+{
+    enum { NAP_NS = 2000000 };
+    nanosleep(&(struct timespec){0, NAP_NS << times}, NULL);
+}
+
 enum cleave_status cleave__port_await(struct cleave__port *port,
                                       const struct cleave__replay_world *world,
                                       struct cleave_error *error)

@@ -14,9 +14,10 @@ struct cleave__replay_world {
     const char *reference;   /* URL; NULL: nothing is compared */
     const char *coordinator; /* letters, digits, "_" */
     uint32_t clients;
-    uint64_t base_id;                         /* ids of attempts begin here: none was used before */
-    uint64_t patience_ns;                     /* how long to wait for a shard that is gone */
-    const volatile sig_atomic_t *stop;        /* may be NULL */
+    uint64_t base_id;                  /* ids of attempts begin here: none was used before */
+    const bool *const *generated;      /* [table][column]: no INSERT may give it; NULL: none is */
+    uint64_t patience_ns;              /* how long to wait for a shard that is gone */
+    const volatile sig_atomic_t *stop; /* may be NULL */
     const struct cleave__replay_watch *watch; /* of a replay */
     /* For tests that kill things at such points; may be NULL. */
     void (*at)(void *context, const char *point);
@@ -52,5 +53,9 @@ enum cleave_status cleave__port_finish(struct cleave__port *port, const char *na
 enum { CLEAVE__SHOWN_SIZE = 160 };
 const char *cleave__port_shown(const struct cleave__port *port, char line[CLEAVE__SHOWN_SIZE]);
 uint64_t cleave__clock_ns(void);
+/* A transaction that a store gave up for another's sake is begun anew so often, a little later each
+ * time. */
+enum { CLEAVE__CONFLICTS = 6 };
+void cleave__conflict_nap(int times);
 
 #endif

@@ -147,6 +147,19 @@ bool cleave__lookup_decides(const struct cleave_lookup *lookup, uint32_t table, 
     return decides(lookup, table, column);
 }
 
+enum cleave_status cleave__lookup_analyzer(const struct cleave_lookup *lookup,
+                                           struct cleave_analyzer **out, struct cleave_error *error)
+{
+    enum cleave_status status = cleave__analyzer_new(&lookup->schema, out, error);
+    for (uint32_t t = 0; t < lookup->schema.table_count && !status; t++) {
+        for (uint32_t c = 0; c < lookup->schema.tables[t].column_count; c++) {
+            if (!lookup->schema.tables[t].view && cleave__lookup_decides(lookup, t, c))
+                cleave__analyzer_place(*out, t, c);
+        }
+    }
+    return status;
+}
+
 uint32_t cleave__lookup_copies(const struct cleave_lookup *lookup)
 {
     return lookup->mix ? cleave__mix_copies(lookup->mix) : lookup->shards;

@@ -9,6 +9,7 @@
 
 #include "base/shardset.h"
 #include "tables/route/layout.h"
+#include "tables/sql/analyze.h"
 
 struct cleave_lookup;
 
@@ -40,6 +41,10 @@ uint32_t cleave__lookup_second(const struct cleave_lookup *lookup, uint32_t tabl
                                const struct cleave_value *values, uint32_t value_count);
 /* Whether a row's home depends on this column. */
 bool cleave__lookup_decides(const struct cleave_lookup *lookup, uint32_t table, uint32_t column);
+/* An analyzer of the lookup table's schema that sees every change of such columns. */
+enum cleave_status cleave__lookup_analyzer(const struct cleave_lookup *lookup,
+                                           struct cleave_analyzer **out,
+                                           struct cleave_error *error);
 /* Shards 0 .. this - 1 have every table that is copied everywhere: all, but within a mix (mix.h)
  * whose new shards have none yet. */
 uint32_t cleave__lookup_copies(const struct cleave_lookup *lookup);

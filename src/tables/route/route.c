@@ -26,7 +26,7 @@ enum cleave_status cleave__router_new(const struct cleave_lookup *lookup,
     if (!router)
         return cleave_error_set(error, CLEAVE_NO_MEMORY, "router: out of memory");
     router->lookup = lookup;
-    enum cleave_status status = cleave__analyzer_new(&lookup->schema, &router->analyzer, error);
+    enum cleave_status status = cleave__lookup_analyzer(lookup, &router->analyzer, error);
     if (status != CLEAVE_OK) {
         free(router);
         return status;

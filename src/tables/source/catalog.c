@@ -24,7 +24,7 @@ struct catalog {
 #define OURS                                                                                       \
     " n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname !~ '^pg_(toast|temp)'"   \
     " AND c.relpersistence <> 't'"                                                                 \
-    " AND c.relname NOT IN ('cleave_decisions', 'cleave_loads')"                                   \
+    " AND c.relname !~ '^cleave_(decisions|loads|moves|plan|shard|incoming_[0-9]+)$'"              \
     " AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass"              \
     " AND d.objid = c.oid AND d.deptype = 'e') "
 #define NAMES(list, relation, most)                                                                \

@@ -40,6 +40,22 @@ enum cleave_status cleave__trace_open(const char *const *paths, uint32_t path_co
     return CLEAVE_OK;
 }
 
+void cleave__trace_bad(struct cleave_trace *t, const char *text, size_t length)
+{
+    const char *path;
+    t->counters.entries++;
+    t->counters.entries_bad++;
+    uint64_t line = cleave__trace_line(t, &path);
+    if (t->options.bad)
+        t->options.bad(t->options.bad_context, path, line, text, length);
+}
+
+uint64_t cleave__trace_line(const struct cleave_trace *t, const char **path)
+{
+    *path = t->lines.path_count ? t->lines.paths[t->file] : "the trace";
+    return t->line;
+}
+
 static bool read_line(struct cleave_trace *t, const struct cleave_trace_line *line)
 {
     switch (t->format) {
@@ -94,6 +110,9 @@ enum cleave_status cleave__trace_next(struct cleave_trace *t, struct cleave_trac
         if (status)
             return status;
         t->counters.lines++;
+        t->line = line.number;
+        if (t->format != CLEAVE_TRACE_SQL || !t->begun) /* SQL: see read_line */
+            t->file = line.file;
         if (!read_line(t, &line))
             return cleave__trace_no_memory(t, error);
         t->file = line.file;

@@ -32,6 +32,10 @@ struct cleave_trace_options {
         *database;    /* keep only sessions of this database, where the log names it; NULL: all */
     const char *user; /* likewise */
     const struct cleave_progress *progress;
+    /* An entry that could not be understood, as it comes: its file, its (last) line, its beginning;
+     * NULL: nobody asks. */
+    void (*bad)(void *context, const char *path, uint64_t line, const char *text, size_t length);
+    void *bad_context;
 };
 
 struct cleave_trace_statement {
@@ -108,6 +112,9 @@ enum cleave_status cleave__trace_next(struct cleave_trace *trace,
 enum cleave_status cleave__trace_counters_check(const struct cleave_trace_counters *counters,
                                                 struct cleave_error *error);
 const struct cleave_trace_counters *cleave__trace_counters(const struct cleave_trace *trace);
+/* The line that was read last, from 1, and in which file: where the last transaction ended, or soon
+ * after. */
+uint64_t cleave__trace_line(const struct cleave_trace *trace, const char **path);
 /* "stderr, prefix '%t [%p]: '", for people. */
 const char *cleave__trace_describe(const struct cleave_trace *trace);
 void cleave__trace_close(struct cleave_trace *trace);

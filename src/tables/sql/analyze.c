@@ -5,6 +5,7 @@
  * fingerprints get an id; statements past that many share the last id and are parsed each time. */
 #include "tables/sql/analyze.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,14 +49,16 @@ static bool fill_catalog(struct cleave_catalog *catalog, struct cleave_arena *ar
     catalog->schema = schema;
     catalog->types = cleave__arena_array(arena, schema->table_count, sizeof *catalog->types);
     catalog->keep = cleave__arena_array(arena, schema->table_count, sizeof *catalog->keep);
-    if (!catalog->types || !catalog->keep)
+    catalog->places = cleave__arena_array(arena, schema->table_count, sizeof *catalog->places);
+    if (!catalog->types || !catalog->keep || !catalog->places)
         return false;
     for (uint32_t t = 0; t < schema->table_count; t++) {
         const struct cleave_table *table = &schema->tables[t];
         catalog->types[t] =
             cleave__arena_array(arena, table->column_count, sizeof **catalog->types);
         catalog->keep[t] = cleave__arena_zalloc(arena, table->column_count);
-        if (!catalog->types[t] || !catalog->keep[t])
+        catalog->places[t] = cleave__arena_zalloc(arena, table->column_count);
+        if (!catalog->types[t] || !catalog->keep[t] || !catalog->places[t])
             return false;
         for (uint32_t i = 0; i < table->column_count; i++)
             catalog->types[t][i] =
@@ -69,6 +72,8 @@ static bool fill_catalog(struct cleave_catalog *catalog, struct cleave_arena *ar
         if (!table->primary.count && !table->unique_count && !table->foreign_count) {
             for (uint32_t i = 0; i < table->column_count && i < KEYLESS_COLUMNS; i++)
                 keep[i] = 1;
+        } else {
+            memcpy(catalog->places[t], keep, table->column_count);
         }
     }
     return true;
@@ -102,6 +107,12 @@ void cleave__analyzer_free(struct cleave_analyzer *analyzer)
     cleave__arena_free(&analyzer->templates);
     cleave__arena_free(&analyzer->catalog_arena);
     free(analyzer);
+}
+
+void cleave__analyzer_place(struct cleave_analyzer *analyzer, uint32_t table, uint32_t column)
+{
+    assert(analyzer->stats.statements == 0);
+    analyzer->catalog.keep[table][column] = analyzer->catalog.places[table][column] = 1;
 }
 
 /* ---- compiling ---- */

@@ -6,7 +6,8 @@
  * seen: triggers, rules, foreign key checks and cascades, row security; user-defined functions set
  * `opaque`. Text is compared bytewise, timestamps without a zone are UTC. A new row is described by
  * its key columns and the columns that predicates have named so far (without any key: by the first
- * eight columns); a change of a key column adds an access for where the row goes.
+ * eight columns); a change of a key column adds an access for where the row goes. Whoever knows
+ * which columns decide where rows live names those too (cleave__analyzer_place).
  *
  * Memory: compiled templates take some 64 MB at most (all are dropped when they do), the ids of
  * 262,144 of them 12 MB; a statement beyond those is parsed each time and has the last id.
@@ -28,6 +29,9 @@ struct cleave_analyzer;
 enum cleave_status cleave__analyzer_new(const struct cleave_schema *schema,
                                         struct cleave_analyzer **out, struct cleave_error *error);
 void cleave__analyzer_free(struct cleave_analyzer *analyzer);
+/* This column decides where rows live: it is treated as one of a key. Before the first statement.
+ */
+void cleave__analyzer_place(struct cleave_analyzer *analyzer, uint32_t table, uint32_t column);
 
 /* One statement (text without its terminating semicolon is fine; two statements in one text are
  * CLEAVE_BAD_INPUT: the caller splits them, see split.h). Results live in `arena` and may borrow

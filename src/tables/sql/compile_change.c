@@ -41,22 +41,6 @@ static bool key_has(const struct cleave_key *key, uint32_t column)
     return false;
 }
 
-static bool is_key_column(const struct cleave_table *table, uint32_t column)
-{
-    if (key_has(&table->primary, column))
-        return true;
-    for (uint32_t i = 0; i < table->unique_count; i++) {
-        if (key_has(&table->uniques[i], column))
-            return true;
-    }
-    for (uint32_t i = 0; i < table->foreign_count; i++) {
-        const struct cleave_key columns = {table->foreigns[i].count, table->foreigns[i].columns};
-        if (key_has(&columns, column))
-            return true;
-    }
-    return false;
-}
-
 /* ---- SET ---- */
 
 static int compare_assignments(const void *a, const void *b)
@@ -90,8 +74,8 @@ static const struct cleave_expression *assigned_value(struct cleave_compile *c,
     return constant;
 }
 
-/* The assignments that matter: columns ascending, distinct. True when a key column is among them.
- */
+/* The assignments that matter: columns ascending, distinct. True when one that may move the row is
+ * among them. */
 static bool assignments(struct cleave_compile *c, struct cleave_scope *scope, uint32_t block,
                         PgQuery__Node *const *targets, size_t count,
                         const struct cleave_columns *columns, uint32_t reference,
@@ -115,7 +99,7 @@ static bool assignments(struct cleave_compile *c, struct cleave_scope *scope, ui
         if (node->reference != reference)
             continue;
         list[n++] = (struct cleave_assignment){node->column, value};
-        key |= is_key_column(table_of(c, c->references.items[reference].table), node->column);
+        key |= c->catalog->places[c->references.items[reference].table][node->column];
     }
     qsort(list, n, sizeof *list, compare_assignments);
     uint32_t distinct = 0;

@@ -40,6 +40,7 @@ struct cleave_catalog {
     const struct cleave_schema *schema;
     struct cleave_domain_type **types; /* [table][column] */
     uint8_t **keep;                    /* [table][column]: new rows are described by this column */
+    uint8_t **places; /* [table][column]: a change of it moves rows, as one of a key does */
 };
 
 /* Computes the accesses of one statement. */

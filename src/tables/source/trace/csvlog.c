@@ -118,8 +118,7 @@ static bool record(struct cleave_trace *t, const char *text, size_t length, bool
         severity = cleave__severity_of(field[SEVERITY].text, field[SEVERITY].length, &word);
     if (severity == CLEAVE_SEVERITY_NONE || word != field[SEVERITY].length ||
         severity >= CLEAVE_SEVERITY_DETAIL) {
-        t->counters.entries++;
-        t->counters.entries_bad++;
+        cleave__trace_bad(t, text, length);
         return true;
     }
     struct cleave_trace_entry entry = {

@@ -222,8 +222,7 @@ bool cleave__jsonlog_line(struct cleave_trace *t, const struct cleave_trace_line
         severity = cleave__severity_of(r.severity.text, r.severity.length, &word);
     if (severity == CLEAVE_SEVERITY_NONE || severity >= CLEAVE_SEVERITY_DETAIL ||
         word != r.severity.length) {
-        t->counters.entries++;
-        t->counters.entries_bad++;
+        cleave__trace_bad(t, line->text, line->length);
         return true;
     }
     struct cleave_trace_entry entry = {

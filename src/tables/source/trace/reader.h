@@ -47,6 +47,7 @@ struct cleave_trace {
     struct cleave_templates *templates; /* tab */
     bool blocks;                        /* tab: the trace has its own BEGIN */
     uint32_t file;                      /* of the last line */
+    uint64_t line;                      /* its number */
     bool begun, ended;
     char describe[512];
 };
@@ -54,6 +55,8 @@ struct cleave_trace {
 enum cleave_status cleave__trace_no_memory(const struct cleave_trace *trace,
                                            struct cleave_error *error);
 
+/* An entry that makes no sense: counted, and told to whoever asks. */
+void cleave__trace_bad(struct cleave_trace *trace, const char *text, size_t length);
 /* Which format the look ahead is in. */
 enum cleave_status cleave__trace_detect(struct cleave_trace *trace, struct cleave_error *error);
 

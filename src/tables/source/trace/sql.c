@@ -121,8 +121,8 @@ bool cleave__sql_finish(struct cleave_trace *t)
     struct cleave_trace_pending *p = &t->pending;
     bool ok = true;
     if (p->open && cleave__split_is_open(&t->splitter)) {
-        t->counters.entries++; /* a quote or comment that nothing closes */
-        t->counters.entries_bad++;
+        /* a quote or comment that nothing closes */
+        cleave__trace_bad(t, p->text.data, p->text.count);
     } else if (p->open) {
         ok = run(t);
     }

@@ -167,8 +167,7 @@ static bool syslog_line(struct cleave_trace *t, const struct cleave_trace_line *
     size_t tab = tab_at(rest.text, rest.length);
     if (header.chunk == 1 || (header.chunk == 0 && !tab && !p->open)) {
         t->counters.lines_entry++;
-        t->counters.entries++;
-        t->counters.entries_bad++;
+        cleave__trace_bad(t, line->text, line->length);
         return flush(t, p);
     }
     t->counters.lines_continued++;
@@ -198,8 +197,7 @@ bool cleave__stderr_line(struct cleave_trace *t, const struct cleave_trace_line 
         return false;
     t->counters.lines_entry++;
     if (!cleave__prefix_match(&t->prefix, line->text, line->length, &match)) {
-        t->counters.entries++;
-        t->counters.entries_bad++;
+        cleave__trace_bad(t, line->text, line->length);
         return true;
     }
     return begin(p, line, &match);

@@ -190,11 +190,11 @@ bool cleave__tab_line(struct cleave_trace *t, const struct cleave_trace_line *li
         return true;
     }
     t->counters.lines_entry++;
-    t->counters.entries++;
     if (!parts(line->text, line->length, &id, &text)) {
-        t->counters.entries_bad++;
+        cleave__trace_bad(t, line->text, line->length);
         return true;
     }
+    t->counters.entries++;
     t->counters.entries_statement++;
     if (line->file != s->file && !cleave__tab_finish(t))
         return false;
