@@ -150,7 +150,11 @@ static enum verdict read_ack(const char *bytes, size_t size, struct cleave__ack 
                       detail != JSStorageResourcesExceededErr && detail != JSStreamStoreFailedErr;
         passes = passes || detail == DUPLICATE_UNDER_WAY;
         verdict = ack->conflict ? ANSWERED : passes ? AGAIN : REFUSED;
-        snprintf(text, text_size, "%s", said ? said : "without a reason");
+        bool full = detail == JSInsufficientResourcesErr ||
+                    detail == JSStorageResourcesExceededErr || detail == JSStreamStoreFailedErr;
+        snprintf(text, text_size, "%.100s%s", said ? said : "without a reason",
+                 full ? ": make room on the servers (disk, max_file_store), and start this again"
+                      : "");
     } else {
         json_int_t sequence = json_integer_value(json_object_get(root, "seq"));
         ack->sequence = sequence > 0 ? (uint64_t)sequence : 0;
