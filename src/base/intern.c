@@ -88,3 +88,36 @@ uint32_t cleave__intern_add(struct cleave_intern *table, const void *bytes, size
     table->slots[at] = id + 1;
     return id;
 }
+
+struct cleave_intern_mark cleave__intern_mark(const struct cleave_intern *table)
+{
+    return (struct cleave_intern_mark){table->count, cleave__arena_mark(&table->arena)};
+}
+
+/* Frees a slot; those behind it that were pushed over it move up. */
+static void free_slot(struct cleave_intern *table, uint32_t at)
+{
+    uint32_t mask = table->slot_mask;
+    for (uint32_t next = (at + 1) & mask; table->slots[next]; next = (next + 1) & mask) {
+        uint32_t home = table->entries[table->slots[next] - 1].hash & mask;
+        if (((next - home) & mask) >= ((next - at) & mask)) {
+            table->slots[at] = table->slots[next];
+            at = next;
+        }
+    }
+    table->slots[at] = 0;
+}
+
+void cleave__intern_rewind(struct cleave_intern *table, struct cleave_intern_mark mark)
+{
+    if (table->count == mark.count)
+        return;
+    while (table->count > mark.count) {
+        uint32_t at = table->entries[table->count - 1].hash & table->slot_mask;
+        while (table->slots[at] != table->count)
+            at = (at + 1) & table->slot_mask;
+        free_slot(table, at);
+        table->count--;
+    }
+    cleave__arena_rewind(&table->arena, mark.arena);
+}

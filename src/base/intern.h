@@ -33,4 +33,12 @@ uint32_t cleave__intern_add(struct cleave_intern *table, const void *bytes, size
 /* Id of the bytes, or CLEAVE_INTERN_NONE if absent. */
 uint32_t cleave__intern_find(const struct cleave_intern *table, const void *bytes, size_t length);
 
+/* To take back what was added last: all since `mark`. O(what is taken back). */
+struct cleave_intern_mark {
+    uint32_t count;
+    struct cleave_arena_mark arena;
+};
+struct cleave_intern_mark cleave__intern_mark(const struct cleave_intern *table);
+void cleave__intern_rewind(struct cleave_intern *table, struct cleave_intern_mark mark);
+
 #endif

@@ -114,11 +114,13 @@ static json_t *describe(const struct cleave_cluster *cluster)
 
 static void print_up(const struct cleave_cluster *cluster, const struct arguments *a)
 {
+    char quoted[CLEAVE__QUOTED_SIZE];
     for (uint32_t i = 0; i < cleave__cluster_size(cluster); i++)
         printf("%s\n", cleave__cluster_server(cluster, i)->url);
     if (a->up.nats_password || a->up.nats_nkey || a->up.nats_tls)
         printf("credentials for NATS: %s/nats.creds\n", a->up.folder);
-    printf("remove it all with: cleave cluster down --dir %s\n", a->up.folder);
+    printf("remove it all with: cleave cluster down --dir %s\n",
+           cleave__cluster_quoted(a->up.folder, quoted));
 }
 
 int cleave__command_cluster_up(int argc, char **argv)

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/options.h"
 
@@ -150,10 +151,28 @@ int cleave__command_dispatch(int argc, char **argv, const struct cleave_command 
     return dispatch(argc, argv, "cleave", commands);
 }
 
+/* What comes from input is in it: no control characters, and UTF-8. */
+static void put_escaped(const char *text, FILE *to)
+{
+    for (size_t left = strlen(text); left;) {
+        uint32_t length = cleave__utf8_length(text, left);
+        unsigned char first = (unsigned char)text[0], second = (unsigned char)text[1];
+        bool control = first < 0x20 || first == 0x7f || (first == 0xc2 && second < 0xa0);
+        if (length && !control)
+            fwrite(text, 1, length, to);
+        else
+            fprintf(to, "\\x%02x", first);
+        length = length && !control ? length : 1;
+        text += length;
+        left -= length;
+    }
+}
+
 int cleave__command_fail(const struct cleave_error *error)
 {
-    fprintf(stderr, "cleave: %s\n",
-            error->message[0] ? error->message : cleave_status_name(error->status));
+    fputs("cleave: ", stderr);
+    put_escaped(error->message[0] ? error->message : cleave_status_name(error->status), stderr);
+    fputc('\n', stderr);
     switch (error->status) {
     case CLEAVE_BAD_ARGUMENT:
         return CLEAVE_EXIT_USAGE;

@@ -85,6 +85,7 @@ static enum cleave_status renumber(struct cleave_stream_feed *f, uint32_t **map,
         cleave__terms_free(&fresh);
         return status;
     }
+    fresh.word_most = old->word_most;
     cleave__terms_free(old);
     *old = fresh;
     return CLEAVE_OK;
@@ -153,11 +154,16 @@ static enum cleave_status renumber_queries(struct cleave_stream_feed *f, const u
             break;
         }
         const char *id = cleave__queries_id(f->loaded.reader, query.id, &length);
-        if (query.events & ~(uint32_t)CLEAVE__EVENT_MATCH)
+        if (query.events & CLEAVE__EVENT_EXPIRE)
             status = cleave_error_set(error, CLEAVE_UNSUPPORTED,
-                                      "query '%.80s' wants enter, exit or expire: on NATS matches "
-                                      "are told, and nothing else; see `cleave stream match`",
+                                      "query '%.80s' wants expire: on NATS match, enter and exit "
+                                      "are told; see `cleave stream match`",
                                       id);
+        else if (query.events & ~(uint32_t)CLEAVE__EVENT_MATCH && !f->session->world.track)
+            status = cleave_error_set(error, CLEAVE_UNSUPPORTED,
+                                      "query '%.80s' wants enter or exit: world '%s' tracks "
+                                      "nothing; its balancer must make it with --track",
+                                      id, f->session->nats.prefix);
         query.id = query_number(id, length);
         if (map)
             rename_terms((uint32_t *)(uintptr_t)query.terms, query.term_count, map);
@@ -243,12 +249,16 @@ enum cleave_status cleave__stream_feed_open(struct cleave_stream_feed *f,
     f->number = f->seat.base;
     if (f->made)
         return cleave__stream_generator_new(f->made, &f->generator, error);
-    f->words = (struct cleave__dictionary){.bucket = f->session->bucket, .kind = "terms"};
-    f->names = (struct cleave__dictionary){.bucket = f->session->bucket, .kind = "fields"};
+    size_t full = f->session->world.word_bytes;
+    f->words =
+        (struct cleave__dictionary){.bucket = f->session->bucket, .kind = "terms", .full = full};
+    f->names =
+        (struct cleave__dictionary){.bucket = f->session->bucket, .kind = "fields", .full = full};
     enum cleave_status status =
         cleave__dictionary_read(&f->words, add_term, &f->loaded.terms, error);
     if (!status)
         status = cleave__dictionary_read(&f->names, add_field, &f->loaded.fields, error);
+    f->loaded.terms.word_most = cleave__dictionary_word_most(full);
     if (!status && f->files->queries) {
         uint32_t *map = NULL, fields = f->loaded.fields.count;
         status =
@@ -322,11 +332,12 @@ static enum cleave_status dress(struct cleave_stream_feed *f, struct cleave__obj
     object->number = ++f->number;
     f->note.count = 0;
     cleave__row_write(&f->shown, cleave__objects_rows(f->objects), true, &f->note);
-    if (f->note.count > CLEAVE__NOTE_MOST)
+    size_t most = cleave__net_note_most(f->session);
+    if (f->note.count > most)
         return cleave__rows_fail(cleave__objects_rows(f->objects), error,
-                                 "a row of %zu bytes: at most %d go along; choose some columns by "
+                                 "a row of %zu bytes: at most %zu go along; choose some columns by "
                                  "--fields",
-                                 f->note.count, CLEAVE__NOTE_MOST);
+                                 f->note.count, most);
     object->note =
         (const uint8_t *)cleave__arena_copy(&f->arena, (const char *)f->note.data, f->note.count);
     object->note_length = (uint32_t)f->note.count;
@@ -342,6 +353,7 @@ static enum cleave_status refill(struct cleave_stream_feed *f, struct cleave_err
     f->count = f->at = 0;
     while (f->count < CLEAVE_FEED_BATCH && (!f->count || cleave__rows_ready(rows))) {
         struct cleave__object *object = &f->batch[f->count];
+        struct cleave_intern_mark words = cleave__intern_mark(&f->loaded.terms.words);
         enum cleave_status status = cleave__objects_next(f->objects, &f->arena, object, error);
         if (!status)
             status = dress(f, object, error);
@@ -349,6 +361,8 @@ static enum cleave_status refill(struct cleave_stream_feed *f, struct cleave_err
             f->ended = true;
             break;
         }
+        if (status && status != CLEAVE_END)
+            cleave__terms_rewind(&f->loaded.terms, words);
         if ((status == CLEAVE_BAD_INPUT || status == CLEAVE_LIMIT) && f->files->skip_bad)
             continue;
         if (status) {
@@ -385,12 +399,21 @@ static void next_made(struct cleave_stream_feed *f, struct cleave__feed_item *ou
     }
 }
 
+static enum cleave_status may_count(void *context, struct cleave_error *error)
+{
+    const struct cleave_stream_feed *f = context;
+    return cleave__net_seat_check(f->hold, f->progress, error);
+}
+
 static enum cleave_status next(void *context, struct cleave_arena *arena,
                                struct cleave__feed_item *out, struct cleave_error *error)
 {
     struct cleave_stream_feed *f = context;
     if (f->progress && f->progress->stop && *f->progress->stop)
         return cleave_error_set(error, CLEAVE_INTERRUPTED, "stopped");
+    enum cleave_status held = may_count(f, error);
+    if (held)
+        return held;
     if (f->made) {
         next_made(f, out);
         return CLEAVE_OK;
@@ -443,4 +466,4 @@ static enum cleave_status next(void *context, struct cleave_arena *arena,
     return CLEAVE_OK;
 }
 
-const struct cleave__feed_ops cleave__stream_feed_ops = {next, NULL, NULL};
+const struct cleave__feed_ops cleave__stream_feed_ops = {.next = next, .may_count = may_count};

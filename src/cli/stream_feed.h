@@ -17,6 +17,7 @@ struct cleave_stream_feed {
     const struct cleave_stream_files *files;
     struct cleave__net_session *session;
     struct cleave__net_seat seat;
+    struct cleave__net_hold *hold; /* of it */
     const struct cleave_progress *progress;
     bool remove; /* the queries end; by their names, wherever they are */
     bool arrival;

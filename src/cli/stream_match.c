@@ -74,19 +74,6 @@ static error_t parse(int key, char *value, struct argp_state *state)
     }
 }
 
-/* Nobody reads on (head): that is an end like another, and what is left is written to nowhere. */
-static enum cleave_status end_closed(int reason, struct cleave_error *error)
-{
-    int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    if (reason != EPIPE || nowhere < 0)
-        return cleave_error_set(error, CLEAVE_IO, "standard output: cannot write: %s",
-                                strerror(reason));
-    dup2(nowhere, STDOUT_FILENO);
-    close(nowhere);
-    clearerr(stdout);
-    return CLEAVE_OK;
-}
-
 int cleave__command_stream_match(int argc, char **argv)
 {
     static const struct argp_child children[] = {{&cleave__stream_space_argp, 0, NULL, 0},
@@ -120,7 +107,7 @@ int cleave__command_stream_match(int argc, char **argv)
         run->progress = &terminal.progress;
         status = cleave__match_run(run, &terminal, &error);
         if (!status && run->closed)
-            status = end_closed(run->closed_by, &error);
+            status = cleave__row_output_closed(run->closed_by, &error);
         cleave__match_free(run);
     } else {
         status = cleave_error_set(&error, CLEAVE_NO_MEMORY, "no memory for matching");

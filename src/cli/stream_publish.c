@@ -6,6 +6,8 @@
 #include "cli/nats_options.h"
 #include "cli/observe.h"
 #include "cli/stream_feed.h"
+#include "cli/stream_missing.h"
+#include "stream/net/presence.h"
 
 enum { KEY_REMOVE = 0x7400, KEY_FIELDS, KEY_ARRIVAL, KEY_GENERATE };
 
@@ -109,6 +111,18 @@ static void tell(const struct cleave_stream_feed *feed, const struct cleave__net
         fprintf(stderr, "cleave: %" PRIu64 " messages were sent again\n", p->repeated);
 }
 
+struct publishing {
+    const struct arguments *arguments;
+    struct cleave_observe *observe;
+};
+
+static void missing(void *context, const char *names)
+{
+    const struct publishing *p = context;
+    cleave__stream_tell_missing(p->arguments->nats.name, names, p->arguments->common.quiet,
+                                p->observe->log);
+}
+
 static enum cleave_status publish(struct arguments *a, struct cleave_terminal *terminal,
                                   struct cleave_observe *observe, struct cleave_error *error)
 {
@@ -116,13 +130,22 @@ static enum cleave_status publish(struct arguments *a, struct cleave_terminal *t
     struct cleave__net_session *session = NULL;
     struct cleave__net_hold *hold = NULL;
     struct cleave__net_published published = {0};
+    struct cleave__net_presence *presence = NULL;
+    struct publishing publishing = {a, observe};
     struct cleave_stream_feed *feed = calloc(1, sizeof *feed);
     enum cleave_status status =
         feed ? cleave__net_session_open(&nats, NULL, NULL, &session, error)
              : cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for a publisher");
+    const struct cleave__net_presence_options looking = {.session = session,
+                                                         .missing = missing,
+                                                         .context = &publishing,
+                                                         .metrics = observe->metrics};
+    if (!status)
+        status = cleave__net_presence_open(&looking, &presence, error);
     if (!status)
         status = cleave__net_seat_take(session, &hold, &feed->seat, error);
     if (!status) {
+        feed->hold = hold;
         feed->files = &a->files;
         feed->session = session;
         feed->progress = &terminal->progress;
@@ -141,6 +164,7 @@ static enum cleave_status publish(struct arguments *a, struct cleave_terminal *t
     if (!status)
         status = cleave__net_publish(session, &feed->seat, &cleave__stream_feed_ops, feed,
                                      observe->metrics, &terminal->progress, &published, error);
+    cleave__net_presence_close(presence);
     cleave__terminal_clear(terminal);
     if (feed && !a->common.quiet && (published.objects || published.queries || published.removals))
         tell(feed, &published);

@@ -1,8 +1,12 @@
 #include "cli/stream_row.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "report/json.h"
 
@@ -109,4 +113,19 @@ void cleave__row_write(const struct cleave_row_fields *fields, const struct clea
     } else {
         cleave__row_put_flat(w, raw, length, cleave__rows_format(rows) == CLEAVE__FORMAT_TSV);
     }
+}
+
+enum cleave_status cleave__row_output_closed(int reason, struct cleave_error *error)
+{
+    int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (reason != EPIPE || nowhere < 0) {
+        if (nowhere >= 0)
+            close(nowhere);
+        return cleave_error_set(error, CLEAVE_IO, "standard output: cannot write: %s",
+                                strerror(reason));
+    }
+    dup2(nowhere, STDOUT_FILENO);
+    close(nowhere);
+    clearerr(stdout);
+    return CLEAVE_OK;
 }

@@ -34,4 +34,8 @@ static inline void cleave__row_put(struct cleave_writer *writer, const char *tex
     cleave__put_bytes(writer, text, strlen(text));
 }
 
+/* Standard output took no more (`reason`: errno). Nobody reads on (head): that is an end like
+ * another, and what is left is written to nowhere. Else CLEAVE_IO. */
+enum cleave_status cleave__row_output_closed(int reason, struct cleave_error *error);
+
 #endif

@@ -7,6 +7,7 @@
 
 #include "cli/nats_options.h"
 #include "cli/observe.h"
+#include "cli/stream_missing.h"
 #include "cli/stream_play.h"
 #include "cli/stream_script.h"
 #include "stream/net/names.h"
@@ -29,7 +30,8 @@ enum {
     KEY_BETA,
     KEY_BATCH,
     KEY_WINDOW,
-    KEY_RETRY
+    KEY_RETRY,
+    KEY_TRACK
 };
 
 struct arguments {
@@ -48,7 +50,7 @@ struct arguments {
 };
 
 static const struct argp_option options[] = {
-    {"role", KEY_ROLE, "NAME", 0, "router, evaluator or balancer", 2},
+    {"role", KEY_ROLE, "NAME", 0, "router, evaluator, balancer or tracker", 2},
     {"seat", KEY_SEAT, "N", 0, "Which of its kind, from 0 (0)", 2},
     {NULL, 0, NULL, 0, "A new world, by its balancer; the others take what it says:", 3},
     {"evaluators", KEY_EVALUATORS, "N", 0, "They hold the queries (4)", 3},
@@ -70,6 +72,9 @@ static const struct argp_option options[] = {
     {"beta", KEY_BETA, "X", 0, "What moving a query costs, beside an object's cost (1)", 3},
     {"batch", KEY_BATCH, "N", 0, "Objects, or queries, in a message (256)", 3},
     {"window", KEY_WINDOW, "N", 0, "Messages under way to a router (8)", 3},
+    {"track", KEY_TRACK, NULL, 0,
+     "Queries may ask who enters and leaves: things are tracked, by a process of --role tracker",
+     3},
     {"retry", KEY_RETRY, "TIME", 0, "Asked again without an answer by then (500ms)", 3},
     {0}};
 
@@ -118,6 +123,9 @@ static error_t parse_world(int key, char *value, struct argp_state *state, struc
     case KEY_BALANCE_EVERY:
         w->balance_every_ns = cleave__option_time(state, "--balance-every", value);
         return 0;
+    case KEY_TRACK:
+        w->track = true;
+        return 0;
     case KEY_BETA:
         w->beta = cleave__option_real(state, "--beta", value, 0, 1e12);
         return 0;
@@ -134,11 +142,11 @@ static void settle(struct argp_state *state, struct arguments *a)
 {
     const uint64_t hour_ns = UINT64_C(3600000000000);
     if (a->role < 0)
-        argp_error(state, "which --role: router, evaluator or balancer?");
+        argp_error(state, "which --role: router, evaluator, balancer or tracker?");
     if (a->role != CLEAVE__NET_BALANCER && (a->makes || a->generate || a->files.queries))
         argp_error(state, "options of the world are the balancer's: others take what it says");
-    if (a->role == CLEAVE__NET_BALANCER && a->seat > 0)
-        argp_error(state, "--seat: there is one balancer");
+    if ((a->role == CLEAVE__NET_BALANCER || a->role == CLEAVE__NET_TRACKER) && a->seat > 0)
+        argp_error(state, "--seat: there is one balancer, and one tracker");
     if (a->files.objects && !a->files.queries)
         argp_error(state, "a sample is of objects and queries: --queries FILE");
     if (a->files.queries && !a->files.objects)
@@ -158,7 +166,7 @@ static void settle(struct argp_state *state, struct arguments *a)
 
 static error_t parse(int key, char *value, struct argp_state *state)
 {
-    static const char *const roles[] = {"router", "evaluator", "balancer", NULL};
+    static const char *const roles[] = {"router", "evaluator", "balancer", "tracker", NULL};
     struct arguments *a = state->input;
     switch (key) {
     case ARGP_KEY_INIT:
@@ -222,11 +230,29 @@ static enum cleave_status describe(struct arguments *a, const struct cleave_prog
     return status;
 }
 
-static void ready(void *context)
+struct serving {
+    const struct arguments *arguments;
+    struct cleave_terminal *terminal;
+    struct cleave_observe *observe;
+};
+
+static void ready(void *context, const char *name, const char *server)
 {
-    struct cleave_observe *observe = context;
-    cleave__observe_ready(observe);
-    CLEAVE_LOG(observe->log, CLEAVE_LOG_INFO, "serving", CLEAVE_FIELD_INTEGER("pid", getpid()));
+    const struct serving *s = context;
+    cleave__terminal_clear(s->terminal);
+    if (!s->arguments->common.quiet)
+        fprintf(stderr, "cleave: %s of world '%s' is at work, by %s\n", name,
+                s->arguments->nats.name, server);
+    cleave__observe_ready(s->observe);
+    CLEAVE_LOG(s->observe->log, CLEAVE_LOG_INFO, "serving", CLEAVE_FIELD_INTEGER("pid", getpid()),
+               CLEAVE_FIELD_TEXT("process", name), CLEAVE_FIELD_TEXT("server", server));
+}
+
+static void missing(void *context, const char *names)
+{
+    const struct serving *s = context;
+    cleave__stream_tell_missing(s->arguments->nats.name, names, s->arguments->common.quiet,
+                                s->observe->log);
 }
 
 static enum cleave_status serve(struct arguments *a, struct cleave_terminal *terminal,
@@ -234,11 +260,13 @@ static enum cleave_status serve(struct arguments *a, struct cleave_terminal *ter
 {
     struct cleave_nats_options nats = cleave__nats_arguments(&a->nats);
     struct cleave__net_session *session = NULL;
+    struct serving serving = {a, terminal, observe};
     struct cleave__net_part part = {.role = (enum cleave__net_role)a->role,
                                     .seat = (uint32_t)a->seat,
                                     .metrics = observe->metrics,
                                     .ready = ready,
-                                    .context = observe,
+                                    .missing = missing,
+                                    .context = &serving,
                                     .progress = &terminal->progress};
     bool makes = part.role == CLEAVE__NET_BALANCER && a->makes;
     enum cleave_status status = makes ? describe(a, &terminal->progress, error) : CLEAVE_OK;
@@ -268,7 +296,7 @@ int cleave__command_stream_serve(int argc, char **argv)
         parse,
         "",
         "Serves a stream's world on NATS, one process a router, an evaluator, "
-        "the balancer. See "
+        "the balancer, the tracker. See "
         "docs/stream-nats.md.\n\n"
         "  cleave stream serve --nats nats://HOST --name fences --role balancer "
         "--evaluators 4",

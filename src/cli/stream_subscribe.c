@@ -2,15 +2,18 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/map.h"
 #include "cli/nats_options.h"
 #include "cli/stream.h"
 #include "cli/stream_row.h"
 #include "stream/net/subscribe.h"
+#include "stream/net/things.h"
 #include "stream/serve/sink.h"
 
 enum { KEY_FROM = 0x7200, KEY_UNTIL_END, KEY_IDLE, KEY_COUNT };
@@ -77,6 +80,7 @@ struct told {
     struct cleave_intern names;
     uint64_t names_from;
     uint64_t objects, matches, digest, sequence;
+    uint64_t entered, left, event_digest;
     struct cleave_writer line;
     int closed; /* errno of the write that failed */
 };
@@ -131,7 +135,8 @@ static enum cleave_status read_names(struct told *t, struct cleave_error *error)
 
 /* ---- matches ---- */
 
-static void print_one(struct told *t, uint64_t query, const json_t *root, const json_t *row)
+static void print_one(struct told *t, const char *event, uint64_t query, const json_t *root,
+                      const json_t *row)
 {
     const uint64_t *slot = cleave__map_find(&t->name_of, query);
     struct cleave_writer *w = &t->line;
@@ -145,10 +150,13 @@ static void print_one(struct told *t, uint64_t query, const json_t *root, const 
     }
     w->count = 0;
     if (t->arguments->common.json) {
-        cleave__row_put(w, "{\"event\":\"match\",\"query\":");
+        cleave__row_put(w, "{\"event\":\"");
+        cleave__row_put(w, event);
+        cleave__row_put(w, "\",\"query\":");
         cleave__row_put_json(w, name, length);
     } else {
-        cleave__row_put(w, "match\t");
+        cleave__row_put(w, event);
+        cleave__row_put(w, "\t");
         cleave__row_put_flat(w, name, length, false);
     }
     snprintf(number, sizeof number, "%" PRIu64, number_of(json_object_get(root, "object")));
@@ -173,34 +181,58 @@ static void print_one(struct told *t, uint64_t query, const json_t *root, const 
         t->closed = errno;
 }
 
-static enum cleave_status take_match(void *context, uint64_t sequence, const char *subject,
-                                     const char *content, size_t length, struct cleave_error *error)
+/* What a message has of each kind; the first by the sinks, the others by the tracker. */
+static const struct {
+    const char *key, *event;
+} lists[] = {{"queries", "match"}, {"entered", "enter"}, {"left", "exit"}};
+enum { LISTS = sizeof lists / sizeof *lists };
+
+static void count(struct told *t, const json_t *root, int list, uint64_t query)
 {
     /* Numbers of one publisher's session, which are all the same but for its
      * upper bits. */
-    const uint64_t within_session = (UINT64_C(1) << 40) - 1;
+    const uint64_t within_session = (UINT64_C(1) << CLEAVE__NET_NUMBER_BITS) - 1;
+    if (list == 0) {
+        t->matches++;
+        t->digest += cleave__match_digest(
+            number_of(json_object_get(root, "object")) & within_session, query);
+    } else {
+        *(list == 1 ? &t->entered : &t->left) += 1;
+        t->event_digest +=
+            cleave__passage_digest(number_of(json_object_get(root, "thing")), query,
+                                   number_of(json_object_get(root, "sequence")), list == 2);
+    }
+}
+
+static enum cleave_status take_match(void *context, uint64_t sequence, const char *subject,
+                                     const char *content, size_t length, struct cleave_error *error)
+{
     struct told *t = context;
     json_t *root = json_loadb(content, length, 0, NULL);
-    const json_t *queries = json_object_get(root, "queries");
-    uint64_t object = number_of(json_object_get(root, "object"));
     enum cleave_status status = CLEAVE_OK;
     (void)subject;
     t->sequence = sequence;
-    t->objects++;
+    t->objects += json_object_get(root, "queries") != NULL;
     bool unknown = false;
-    for (size_t i = 0; i < json_array_size(queries); i++) {
-        uint64_t query = number_of(json_array_get(queries, i));
-        t->matches++;
-        t->digest += cleave__match_digest(object & within_session, query);
-        /* Where nothing has a name, numbers that are no hash are names (query_number,
-         * stream_feed.c). */
-        unknown =
-            unknown || (!cleave__map_find(&t->name_of, query) && (t->names.count || query >> 62));
+    for (int l = 0; l < LISTS; l++) {
+        const json_t *queries = json_object_get(root, lists[l].key);
+        for (size_t i = 0; i < json_array_size(queries); i++) {
+            uint64_t query = number_of(json_array_get(queries, i));
+            count(t, root, l, query);
+            /* Where nothing has a name, numbers that are no hash are names (query_number,
+             * stream_feed.c). */
+            unknown = unknown ||
+                      (!cleave__map_find(&t->name_of, query) && (t->names.count || query >> 62));
+        }
     }
     if (!t->arguments->count && unknown)
         status = read_names(t, error); /* of one that is younger */
-    for (size_t i = 0; i < json_array_size(queries) && !status && !t->arguments->count; i++)
-        print_one(t, number_of(json_array_get(queries, i)), root, json_object_get(root, "row"));
+    for (int l = 0; l < LISTS && !status && !t->arguments->count; l++) {
+        const json_t *queries = json_object_get(root, lists[l].key);
+        for (size_t i = 0; i < json_array_size(queries); i++)
+            print_one(t, lists[l].event, number_of(json_array_get(queries, i)), root,
+                      json_object_get(root, "row"));
+    }
     json_decref(root);
     if (!status && t->line.failed)
         status = no_memory(error);
@@ -209,11 +241,16 @@ static enum cleave_status take_match(void *context, uint64_t sequence, const cha
     return !status && t->closed ? CLEAVE_END : status;
 }
 
-static void flush(void *context)
+/* What was printed leaves; false: nobody reads it. */
+static bool flush(void *context)
 {
     struct told *t = context;
+    struct pollfd reader = {.fd = STDOUT_FILENO};
     if (fflush(stdout) && !t->closed)
         t->closed = errno;
+    if (!t->closed && poll(&reader, 1, 0) > 0 && reader.revents & POLLERR)
+        t->closed = EPIPE;
+    return !t->closed;
 }
 
 static enum cleave_status run(struct told *t, struct cleave_error *error)
@@ -234,10 +271,24 @@ static enum cleave_status run(struct told *t, struct cleave_error *error)
     if (!status)
         status = cleave__net_follow(&following, error);
     flush(t);
-    if (!status && t->closed && t->closed != EPIPE)
-        status = cleave_error_set(error, CLEAVE_IO, "standard output: cannot write: %s",
-                                  strerror(t->closed));
-    return status;
+    return !status && t->closed ? cleave__row_output_closed(t->closed, error) : status;
+}
+
+static void sum_up(const struct told *t)
+{
+    bool passed = t->entered || t->left;
+    if (t->arguments->count)
+        printf("%" PRIu64 " objects, %" PRIu64 " matches, digest %016" PRIx64 "\n", t->objects,
+               t->matches, t->digest);
+    if (t->arguments->count && passed)
+        printf("%" PRIu64 " enter, %" PRIu64 " exit, digest %016" PRIx64 "\n", t->entered, t->left,
+               t->event_digest);
+    if (t->arguments->common.quiet)
+        return;
+    fprintf(stderr, "cleave: %" PRIu64 " objects with %" PRIu64 " matches", t->objects, t->matches);
+    if (passed)
+        fprintf(stderr, ", %" PRIu64 " enter, %" PRIu64 " exit", t->entered, t->left);
+    fprintf(stderr, "; go on behind them with --from %" PRIu64 "\n", t->sequence + 1);
 }
 
 int cleave__command_stream_subscribe(int argc, char **argv)
@@ -248,10 +299,9 @@ int cleave__command_stream_subscribe(int argc, char **argv)
         options,
         parse,
         "",
-        "Prints what a world on NATS finds, each match once: tab-separated "
-        "event, query and "
-        "object, "
-        "or with --json an object a line. See docs/stream-nats.md.",
+        "Prints what a world on NATS finds, each match (and in a world with --track each enter "
+        "and exit) once: tab-separated event, query and object, or with --json an object a line. "
+        "See docs/stream-nats.md.",
         children,
         NULL,
         NULL};
@@ -267,14 +317,8 @@ int cleave__command_stream_subscribe(int argc, char **argv)
     struct told told = {.arguments = &a, .progress = &terminal.progress};
     enum cleave_status status = run(&told, &error);
     cleave__terminal_clear(&terminal);
-    if ((!status || status == CLEAVE_INTERRUPTED) && a.count)
-        printf("%" PRIu64 " objects, %" PRIu64 " matches, digest %016" PRIx64 "\n", told.objects,
-               told.matches, told.digest);
-    if (!a.common.quiet && (!status || status == CLEAVE_INTERRUPTED))
-        fprintf(stderr,
-                "cleave: %" PRIu64 " objects with %" PRIu64
-                " matches; go on behind them with --from %" PRIu64 "\n",
-                told.objects, told.matches, told.sequence + 1);
+    if ((!status || status == CLEAVE_INTERRUPTED) && !told.closed)
+        sum_up(&told);
     cleave__nats_arguments_free(&a.nats);
     cleave__map_free(&told.name_of);
     cleave__intern_free(&told.names);

@@ -270,6 +270,7 @@ static json_t *scheme_json(const struct cleave_scheme_result *result,
                             json_integer((json_int_t)simulated->transactions));
         json_object_set_new(played, "distributed",
                             json_integer((json_int_t)simulated->distributed));
+        json_object_set_new(played, "accesses", json_integer((json_int_t)simulated->accesses));
         json_object_set_new(scheme, "simulated", played);
     }
     return scheme;

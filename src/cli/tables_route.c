@@ -234,6 +234,20 @@ static error_t parse_export(int key, char *value, struct argp_state *state)
     return parse_common(key, value, state, 0);
 }
 
+/* What the text warns of is easily missed in it: rows that will not be found. */
+static void tell_warnings(const char *text)
+{
+    unsigned count = 0;
+    for (const char *at = text; (at = strstr(at, "\n-- WARNING: ")); at++)
+        count++;
+    if (count)
+        fprintf(
+            stderr,
+            "cleave: %u warning%s of tables that are not here as the lookup table has them: see "
+            "the lines \"-- WARNING: ...\"\n",
+            count, count == 1 ? "" : "s");
+}
+
 int cleave__command_tables_export(int argc, char **argv)
 {
     static const struct argp_child children[] = {{&cleave__options_argp, 0, "Common:", 9}, {0}};
@@ -260,6 +274,8 @@ int cleave__command_tables_export(int argc, char **argv)
                                    &length, &error);
     if (!status)
         fwrite(text, 1, length, stdout);
+    if (!status && !a.common.quiet)
+        tell_warnings(text);
     free(text);
     cleave_lookup_close(lookup);
     return status ? cleave__command_fail(&error) : CLEAVE_EXIT_OK;

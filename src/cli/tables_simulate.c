@@ -9,7 +9,10 @@ enum {
     KEY_CLIENTS,
     KEY_NODE_PROCESSORS,
     KEY_NODE_BANDWIDTH,
+    KEY_MACHINES,
     KEY_WORK,
+    KEY_PREPARE,
+    KEY_GATHER,
     KEY_FLUSH,
     KEY_NETWORK
 };
@@ -29,8 +32,14 @@ static const struct argp_option options[] = {
      "Of each node, or of the first, second, ... (the last goes for the rest); 0: no limit (4)", 5},
     {"node-bandwidth", KEY_NODE_BANDWIDTH, "BYTES[,BYTES...]", 0,
      "A second, that a node can send, likewise; 0: no limit (125000000)", 5},
+    {"machines", KEY_MACHINES, "N", 0, "Shards are on so many nodes in turn (each on its own)", 5},
     {"work", KEY_WORK, "TIME", 0, "Processor time of an access (100us)", 5},
-    {"flush", KEY_FLUSH, "TIME", 0, "Of a log flush: one a commit, one a prepare (200us)", 5},
+    {"prepare", KEY_PREPARE, "TIME", 0,
+     "Processor time of preparing a part, and again of committing it (100us)", 5},
+    {"gather", KEY_GATHER, "TIME", 0,
+     "Processor time of bringing together what a query read on several shards (100us)", 5},
+    {"flush", KEY_FLUSH, "TIME", 0,
+     "How long a log flush takes: one a commit, one a prepare (200us)", 5},
     {"network", KEY_NETWORK, "TIME", 0, "Delay between machines (lognormal:200us,0.5)", 5},
     {0},
 };
@@ -90,8 +99,18 @@ static error_t parse(int key, char *value, struct argp_state *state)
             a->bandwidth[slot] = (uint64_t)bytes;
         }
         break;
+    case KEY_MACHINES:
+        a->machines =
+            (uint32_t)cleave__option_integer(state, "--machines", value, 1, CLEAVE_SHARDS_MAX);
+        break;
     case KEY_WORK:
         read_times(state, "--work", value, &a->given.work, &a->has_work);
+        break;
+    case KEY_PREPARE:
+        read_times(state, "--prepare", value, &a->given.prepare, &a->has_prepare);
+        break;
+    case KEY_GATHER:
+        read_times(state, "--gather", value, &a->given.gather, &a->has_gather);
         break;
     case KEY_FLUSH:
         read_times(state, "--flush", value, &a->given.flush, &a->has_flush);
@@ -113,6 +132,7 @@ static struct cleave_simulation settle(struct cleave_simulate_arguments *a, uint
 {
     struct cleave_simulation simulation = cleave__simulation_usual(shards);
     simulation.seed = seed;
+    simulation.machines = a->machines;
     if (a->clients)
         simulation.clients = a->clients;
     if (a->transactions)
@@ -131,6 +151,10 @@ static struct cleave_simulation settle(struct cleave_simulate_arguments *a, uint
     simulation.host_count = shards;
     if (a->has_work)
         simulation.work = a->given.work;
+    if (a->has_prepare)
+        simulation.prepare = a->given.prepare;
+    if (a->has_gather)
+        simulation.gather = a->given.gather;
     if (a->has_flush)
         simulation.flush = a->given.flush;
     if (a->has_network)
@@ -166,6 +190,8 @@ enum cleave_status cleave__tables_simulate(struct cleave_simulate_arguments *arg
 void cleave__tables_simulate_free(struct cleave_simulate_arguments *arguments)
 {
     cleave__distribution_free(&arguments->given.work);
+    cleave__distribution_free(&arguments->given.prepare);
+    cleave__distribution_free(&arguments->given.gather);
     cleave__distribution_free(&arguments->given.flush);
     cleave__distribution_free(&arguments->given.network);
 }

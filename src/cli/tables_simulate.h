@@ -9,13 +9,13 @@
  * cleave__simulation_usual has it, which depends on the number of shards. */
 struct cleave_simulate_arguments {
     bool simulate;
-    uint32_t clients; /* 0: not given */
+    uint32_t clients, machines; /* 0: not given */
     uint64_t transactions;
     uint32_t processors[CLEAVE_SHARDS_MAX], processor_count; /* by node; count 0: not given */
     uint64_t bandwidth[CLEAVE_SHARDS_MAX];
     uint32_t bandwidth_count;
     struct cleave_host hosts[CLEAVE_SHARDS_MAX]; /* both, put together */
-    bool has_work, has_flush, has_network;
+    bool has_work, has_prepare, has_gather, has_flush, has_network;
     struct cleave_simulation given;
 };
 

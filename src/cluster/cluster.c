@@ -1,6 +1,8 @@
 /* Clusters up and down. cluster.json is written before the first server starts and after each, so
  * that `down` finds all there is whenever the starter ends. */
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
@@ -39,15 +41,37 @@ static enum cleave_status check(const struct cleave_cluster_options *options,
     return CLEAVE_OK;
 }
 
+static bool is_empty(const char *folder)
+{
+    DIR *all = opendir(folder);
+    bool empty = all;
+    for (struct dirent *entry; empty && (entry = readdir(all));)
+        empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
+    if (all)
+        closedir(all);
+    return empty;
+}
+
+/* An empty cluster.json, made by one starter alone, is the claim to a folder: of two at once the
+ * second must neither use nor remove what the first has there. */
+static bool claim(const char *json)
+{
+    int fd = open(json, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
 /* Makes the folder, or takes an empty one. */
 static enum cleave_status take_folder(const char *folder, char *path, bool *made,
                                       struct cleave_error *error)
 {
-    char json[CLEAVE__PATH_SIZE];
+    char json[CLEAVE__PATH_SIZE], quoted[CLEAVE__QUOTED_SIZE];
     *made = mkdir(folder, 0711) == 0;
     if (!*made && errno != EEXIST)
         return cleave_error_set(error, CLEAVE_IO, "%.300s: cannot make it: %s", folder,
                                 strerror(errno));
+    *path = 0;
     char *whole = realpath(folder, NULL);
     bool fits = whole && strlen(whole) < CLEAVE__FOLDER_MOST && !strpbrk(whole, "'\"\\\n$");
     if (fits)
@@ -60,16 +84,24 @@ static enum cleave_status take_folder(const char *folder, char *path, bool *made
                                   "without quotes, \"\\\" or \"$\"",
                                   folder, CLEAVE__FOLDER_MOST);
     snprintf(json, sizeof json, "%s/cluster.json", path);
-    if (!status && !*made && access(json, F_OK) == 0)
+    bool empty = !status && (*made || is_empty(path));
+    bool ours = empty && claim(json);
+    bool another = !ours && !status && (empty ? errno == EEXIST : access(json, F_OK) == 0);
+    if (another)
         status = cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
                                   "%.200s: a cluster was started here; remove it first: cleave "
                                   "cluster down --dir %.200s",
-                                  folder, folder);
-    else if (!status && !*made && (rmdir(path) || mkdir(path, 0711))) /* only if empty */
+                                  folder, cleave__cluster_quoted(folder, quoted));
+    else if (!status && !empty)
         status = cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
                                   "%.300s: it is not an empty folder; name one that does not exist",
                                   folder);
-    if (status && *made)
+    else if (!status && (!ours || chmod(path, 0711)))
+        status = cleave_error_set(error, CLEAVE_IO, "%.300s: cannot use it: %s", folder,
+                                  strerror(errno));
+    if (status && ours)
+        unlink(json);
+    if (status && *made && !another)
         rmdir(folder);
     return status;
 }
@@ -154,8 +186,7 @@ enum cleave_status cleave__cluster_up(const struct cleave_cluster_options *optio
         return status;
     status = new_cluster(options, path, &cluster, error);
     if (status) {
-        if (made)
-            rmdir(path);
+        (void)cleave__cluster_folder_remove(path, made, NULL);
         return status;
     }
     status = start_all(cluster, options->postgres, error);
@@ -174,6 +205,8 @@ enum cleave_status cleave__cluster_up(const struct cleave_cluster_options *optio
 enum cleave_status cleave__cluster_open(const char *folder, struct cleave_cluster **out,
                                         struct cleave_error *error)
 {
+    if (!*folder)
+        return cleave_error_set(error, CLEAVE_BAD_ARGUMENT, "a cluster needs a folder");
     char *whole = realpath(folder, NULL);
     if (!whole)
         return cleave_error_set(error, errno == ENOENT ? CLEAVE_NOT_FOUND : CLEAVE_IO, "%.300s: %s",

@@ -58,6 +58,9 @@ enum cleave_status cleave__cluster_start(struct cleave_cluster *cluster, uint32_
                                          struct cleave_error *error);
 /* Stops all and removes the folder. */
 enum cleave_status cleave__cluster_down(struct cleave_cluster *cluster, struct cleave_error *error);
+/* A folder's name as a shell takes it, in `quoted`; cut off when it is longer. */
+enum { CLEAVE__QUOTED_SIZE = 700 };
+const char *cleave__cluster_quoted(const char *folder, char quoted[CLEAVE__QUOTED_SIZE]);
 /* The servers go on. */
 void cleave__cluster_free(struct cleave_cluster *cluster);
 

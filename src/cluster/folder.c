@@ -28,6 +28,26 @@ void cleave__cluster_path(const struct cleave_cluster *cluster, const char *name
              file ? file : "");
 }
 
+const char *cleave__cluster_quoted(const char *folder, char quoted[CLEAVE__QUOTED_SIZE])
+{
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+";
+    bool quote = folder[strspn(folder, plain)] || *folder == '-';
+    size_t used = 0;
+    if (quote)
+        quoted[used++] = '\'';
+    for (; *folder && used + 8 < CLEAVE__QUOTED_SIZE; folder++) {
+        if (*folder == '\'')
+            used += (size_t)snprintf(quoted + used, 5, "'\\''");
+        else
+            quoted[used++] = *folder;
+    }
+    if (quote)
+        quoted[used++] = '\'';
+    quoted[used] = 0;
+    return quoted;
+}
+
 static bool give_away(const struct cleave_cluster *cluster, const char *path)
 {
     if (!*cluster->user)
@@ -177,8 +197,10 @@ enum cleave_status cleave__cluster_folder_read(struct cleave_cluster *cluster,
                                 errno == ENOENT ? "no cluster was started here" : strerror(errno));
     json_t *root = json_load_file(path, 0, &why);
     if (!root)
-        return cleave_error_set(error, CLEAVE_CORRUPT, "%.300s:%d: %.100s", path, why.line,
-                                why.text);
+        return cleave_error_set(error, CLEAVE_CORRUPT,
+                                "%.300s:%d: %.100s; end what works in its folder, and remove that, "
+                                "by hand",
+                                path, why.line, why.text);
     bool right = read_root(cluster, root);
     json_decref(root);
     return right ? CLEAVE_OK

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -151,6 +152,11 @@ enum cleave_status cleave__cluster_process_run(const struct cleave_cluster *clus
     if (got == pid && WIFEXITED(ended) && WEXITSTATUS(ended) == 0)
         return CLEAVE_OK;
     cleave__cluster_process_said(cluster, where, said, sizeof said);
+    if (*cluster->user && strstr(said, "Permission denied"))
+        return cleave_error_set(error, CLEAVE_IO,
+                                "%.150s failed: %s: servers run as %s, who must be able to reach "
+                                "the folder",
+                                arguments[0], said, cluster->user);
     return cleave_error_set(error, CLEAVE_IO, "%.150s failed: %s", arguments[0],
                             *said ? said : "it gave no reason");
 }
@@ -261,7 +267,10 @@ void cleave__cluster_process_said(const struct cleave_cluster *cluster, const ch
                                   char *line, size_t size)
 {
     char path[CLEAVE__PATH_SIZE + 8], text[4096];
-    *line = 0;
+    struct statvfs system;
+    /* A log on a full disk says nothing. */
+    bool full = statvfs(cluster->folder, &system) == 0 && system.f_bavail == 0;
+    snprintf(line, size, "%s", full ? "No space left on device" : "");
     cleave__cluster_path(cluster, where, NULL, path);
     strcat(path, ".log");
     int fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -1,7 +1,8 @@
 /* Which database a session is to, so that two URLs of one are found out whatever their spelling:
  * what is done to both would be done twice, or wait for itself.
  *
- * PostgreSQL: the server's start, to the microsecond, and the database's name. SQLite: the file. */
+ * PostgreSQL: the server's start, to the microsecond and in no session's time zone, and the
+ * database's name. SQLite: the file. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -24,7 +25,8 @@ enum cleave_status cleave__store_identity(const char *url, struct cleave_store_s
         return CLEAVE_OK;
     }
     const struct cleave_store_statement ask = {
-        "SELECT current_database() || ' ' || pg_postmaster_start_time() || ' ' || "
+        "SELECT current_database() || ' ' || extract(epoch FROM pg_postmaster_start_time()) || ' ' "
+        "|| "
         "current_setting('port') || ' ' || current_setting('server_version')",
         NULL, 0};
     const struct cleave_store_batch batch = {&ask, 1, CLEAVE_BATCH_COMMIT, NULL};

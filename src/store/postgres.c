@@ -2,7 +2,8 @@
  *
  * A batch is one round trip (postgres_batch.c). Dates, numbers and bytes come in one form whatever
  * the server's settings are; its notices are not told. A server that is gone without a word is
- * noticed by TCP keepalives within a minute. */
+ * noticed by TCP keepalives within a minute. Time limits that the server sets for its people are
+ * lifted, since a session waits for its other shards; those that a URL asks for stay. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,18 +20,28 @@ enum cleave_status cleave__postgres_no_memory(struct cleave__postgres *p,
     return cleave_error_set(error, CLEAVE_NO_MEMORY, "%.300s: out of memory", p->shown);
 }
 
-/* What to do about it, for errors whose text does not tell. */
-static const char *advice(const char *state)
+/* What to do about it, for errors whose text does not tell; `state` is NULL when a connection was
+ * refused. */
+static const char *advice(const char *state, const char *message)
 {
     static const struct {
-        const char *state, *advice;
+        const char *state, *text, *advice;
     } list[] = {
-        {"53100", ": make room on the server's disk and try again"},
-        {"53300", ": raise max_connections in postgresql.conf, or use fewer clients"},
-        {"53400", ": raise max_prepared_transactions in postgresql.conf and restart the server"},
+        {"53100", "", ": make room on the server's disk and try again"},
+        {"53200", "prepared transactions",
+         ": raise max_prepared_transactions in postgresql.conf and restart the server"},
+        {"53200", "shared memory",
+         ": raise max_locks_per_transaction in postgresql.conf and restart the server"},
+        {"53300", "", ": raise max_connections in postgresql.conf, or use fewer clients"},
+        {NULL, "too many clients",
+         ": raise max_connections in postgresql.conf, or use fewer clients"},
+        {NULL, "connection slots are reserved",
+         ": raise max_connections in postgresql.conf, or use fewer clients"},
     };
-    for (size_t i = 0; state && i < sizeof list / sizeof *list; i++) {
-        if (strcmp(list[i].state, state) == 0)
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        bool same =
+            state && list[i].state ? strcmp(list[i].state, state) == 0 : state == list[i].state;
+        if (same && strstr(message, list[i].text))
             return list[i].advice;
     }
     return "";
@@ -74,10 +85,10 @@ enum cleave_status cleave__postgres_fail(struct cleave__postgres *p, const PGres
         cleave__store_line(detail ? detail : context, more, sizeof more);
     if (!statement)
         return cleave_error_set(error, status, "%.160s: %.200s%s%s%s", p->shown, line,
-                                *more ? ": " : "", more, advice(state));
+                                *more ? ": " : "", more, advice(state, message));
     cleave__store_excerpt(statement, excerpt, sizeof excerpt);
     return cleave_error_set(error, status, "%.130s: %.140s%s%.100s%s: in: %s", p->shown, line,
-                            *more ? ": " : "", more, advice(state), excerpt);
+                            *more ? ": " : "", more, advice(state, message), excerpt);
 }
 
 enum cleave_status cleave__postgres_run(struct cleave__postgres *p, const char *statement,
@@ -159,7 +170,8 @@ static enum cleave_status connect_to(struct cleave__postgres *p, const char *url
     if (PQstatus(p->connection) != CONNECTION_OK) {
         char line[CLEAVE__LINE_SIZE];
         cleave__store_line(PQerrorMessage(p->connection), line, sizeof line);
-        return cleave_error_set(error, CLEAVE_IO, "%.160s: %s", p->shown, line);
+        return cleave_error_set(error, CLEAVE_IO, "%.160s: %s%s", p->shown, line,
+                                advice(NULL, line));
     }
     PQsetNoticeReceiver(p->connection, ignore_notice, NULL);
     int version = PQserverVersion(p->connection);
@@ -168,10 +180,13 @@ static enum cleave_status connect_to(struct cleave__postgres *p, const char *url
                                 "%.200s: the server is PostgreSQL %d.%d; 12 or later is needed",
                                 p->shown, version / 10000,
                                 version >= 100000 ? version % 10000 : version / 100 % 100);
-    return cleave__postgres_run(p,
-                                "SET DateStyle = 'ISO, MDY'; SET IntervalStyle = 'postgres'; "
-                                "SET extra_float_digits = 1; SET bytea_output = 'hex'",
-                                error);
+    return cleave__postgres_run(
+        p,
+        "SET DateStyle = 'ISO, MDY'; SET IntervalStyle = 'postgres'; SET extra_float_digits = 1; "
+        "SET bytea_output = 'hex'; SET lc_monetary = 'C'; SELECT set_config(name, '0', false) FROM "
+        "pg_settings WHERE name IN ('statement_timeout', 'idle_in_transaction_session_timeout', "
+        "'idle_session_timeout', 'transaction_timeout') AND setting <> '0' AND source <> 'client'",
+        error);
 }
 
 static enum cleave_status open_session(const char *url, struct cleave_store_session **out,

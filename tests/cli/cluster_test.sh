@@ -74,4 +74,34 @@ wait $other 2>/dev/null
 [ ! -e c4 ] && [ "$(servers_of "$scratch/c4")" = 0 ] || fail "down leaves something"
 expect 0 cluster down --dir c
 [ ! -e c ] && [ "$(servers_of "$scratch/c")" = 0 ] || fail "down leaves something"
+
+# Of several at once in one folder one starts, and the others leave it alone; a name for a shell is quoted.
+for name in c5 'c 6'; do
+    [ "$name" = c5 ] || mkdir "$name"
+    for n in 1 2 3; do
+        ("$cleave" cluster up --postgres 1 --dir "$name" >out$n 2>err$n; echo $? >status$n) &
+    done
+    wait
+    [ "$(cat status[123] | sort -n | tr '\n' ' ')" = '0 2 2 ' ] || fail "not one of three starts: $(cat status[123] err[123])"
+    expect 0 cluster status --dir "$name"
+    [ "$(cat err[123] | grep -c 'a cluster was started here')" = 2 ] || fail "the others say: $(cat err[123])"
+    remove=$(cat out[123] | sed -n 's/^remove it all with: cleave //p')
+    eval "expect 0 $remove"
+    [ ! -e "$name" ] || fail "not removed by: $remove"
+done
+expect 2 cluster down --dir ''
+expect 2 cluster up --postgres 1 --dir "it's"
+expect_line 'without quotes' err
+[ ! -e "it's" ] || fail "a folder that was refused is left"
+
+# A full disk, of which the servers' own logs can tell nothing.
+mkdir full
+for size in 4k 20m; do
+    mount -t tmpfs -o size=$size,mode=755 tmpfs full 2>/dev/null || break
+    expect 1 cluster up --postgres 2 --dir full/c7
+    expect_one_line
+    expect_line 'No space left on device' err
+    [ -z "$(ls full)" ] || fail "a full disk leaves: $(ls full)"
+    umount full
+done
 done_testing

@@ -93,6 +93,16 @@ expect 0 tables export shop.lookup --to citus
 expect_line "create_reference_table" out
 expect 0 tables export shop.lookup --to fdw
 expect_line "CREATE SERVER" out
+# Text keys without an entry go by PostgreSQL's own hash there: told in the text, and beside it.
+echo 'CREATE TABLE tag (name text PRIMARY KEY, n int);' >tag.sql
+for i in $(seq 1 30); do echo "UPDATE tag SET n = 1 WHERE name = 'tag $i';"; done >tag.log
+expect 0 tables place --schema tag.sql --shards 3 --trace tag.log -o tag.lookup
+expect 0 tables export tag.lookup --to fdw
+expect_line '-- WARNING: values without an entry' out
+expect_one_line
+expect_line 'cleave: 1 warning of tables' err
+expect 0 tables export tag.lookup --to fdw --quiet
+[ ! -s err ] || fail "--quiet warns: $(cat err)"
 
 # refine: what was decided reproduces the result.
 cat >decided.yaml <<'S'

@@ -14,7 +14,8 @@
 #include "support/property.h"
 #include "tables/serve/simulate.h"
 
-enum { US = 1000, WORK = 100 * US, FLUSH = 1000 * US, NET = 300 * US };
+enum { US = 1000, WORK = 100 * US, PREPARE = 70 * US, GATHER = 40 * US, FLUSH = 1000 * US };
+enum { NET = 300 * US };
 
 static struct cleave_distribution constant(uint64_t ns)
 {
@@ -25,6 +26,8 @@ static struct cleave_simulation plain(uint32_t clients)
 {
     return (struct cleave_simulation){.clients = clients,
                                       .work = constant(WORK),
+                                      .prepare = constant(PREPARE),
+                                      .gather = constant(GATHER),
                                       .flush = constant(FLUSH),
                                       .network = constant(NET)};
 }
@@ -32,7 +35,7 @@ static struct cleave_simulation plain(uint32_t clients)
 static void add(struct cleave_plan *plan, bool writes, uint32_t count,
                 const struct cleave_plan_part *parts)
 {
-    assert_true(cleave__plan_add(plan, parts, count, writes));
+    assert_true(cleave__plan_add(plan, parts, count, writes, 0));
 }
 
 static struct cleave_simulated played(const struct cleave_plan *plan,
@@ -46,16 +49,26 @@ static struct cleave_simulated played(const struct cleave_plan *plan,
 }
 
 /* One client, one transaction: its latency in nanoseconds. */
-static double latency_ns(bool writes, uint32_t count, const struct cleave_plan_part *parts)
+static double latency_on(const struct cleave_simulation *simulation, bool writes, uint32_t count,
+                         const struct cleave_plan_part *parts, uint32_t gathers)
 {
     struct cleave_plan plan = {.shards = 4};
-    struct cleave_simulation simulation = plain(1);
-    add(&plan, writes, count, parts);
-    struct cleave_simulated simulated = played(&plan, &simulation);
+    assert_true(cleave__plan_add(&plan, parts, count, writes, gathers));
+    struct cleave_simulated simulated = played(&plan, simulation);
     assert_int_equal(simulated.transactions, 1);
     assert_int_equal(simulated.distributed, count > 1);
+    uint64_t accesses = 0;
+    for (uint32_t p = 0; p < count; p++)
+        accesses += parts[p].accesses;
+    assert_int_equal(simulated.accesses, accesses);
     cleave__plan_free(&plan);
     return simulated.p50_ms * 1e6;
+}
+
+static double latency_ns(bool writes, uint32_t count, const struct cleave_plan_part *parts)
+{
+    struct cleave_simulation simulation = plain(1);
+    return latency_on(&simulation, writes, count, parts, 0);
 }
 
 static void same_ns(double got, double wanted)
@@ -68,17 +81,29 @@ static void latencies_by_pencil(void **state)
 {
     (void)state;
     const struct cleave_plan_part one[] = {{2, 5}}, two[] = {{0, 2}, {3, 4}};
+    struct cleave_simulation simulation = plain(1);
     same_ns(latency_ns(false, 1, one), NET + 5 * WORK + NET);
     same_ns(latency_ns(true, 1, one), NET + 5 * WORK + FLUSH + NET);
     /* Asked at NET, the other part has it at 2 NET, works, and its answer is there at 3 NET. */
-    same_ns(latency_ns(false, 2, two), NET + NET + 4 * WORK + NET + NET);
-    /* So prepared; then the decision, and the commit there and back. */
-    same_ns(latency_ns(true, 2, two),
-            NET + (NET + 4 * WORK + FLUSH + NET) + FLUSH + (NET + FLUSH + NET) + NET);
+    double reading = NET + NET + 4 * WORK + NET + NET;
+    same_ns(latency_ns(false, 2, two), reading);
+    same_ns(latency_on(&simulation, false, 2, two, 3), reading + 3 * GATHER);
+    /* So prepared; then the decision, and the others' commit there and back. */
+    double last = FLUSH + (NET + PREPARE + FLUSH + NET) + NET;
+    same_ns(latency_ns(true, 2, two), NET + (NET + 4 * WORK + PREPARE + FLUSH + NET) + last);
     /* A coordinator with more work than its parts is what they wait for. */
     const struct cleave_plan_part busy[] = {{0, 50}, {3, 4}};
-    same_ns(latency_ns(true, 2, busy),
-            NET + (50 * WORK + FLUSH) + FLUSH + (NET + FLUSH + NET) + NET);
+    same_ns(latency_ns(true, 2, busy), NET + 50 * WORK + last);
+    same_ns(latency_on(&simulation, true, 2, busy, 2), NET + 50 * WORK + 2 * GATHER + last);
+    /* Where both are on one machine nothing goes over the network but the client's. */
+    simulation.machines = 3;
+    simulation.processors = 2;
+    same_ns(latency_on(&simulation, false, 2, two, 0), NET + 4 * WORK + NET);
+    /* With one processor one part works after the other. */
+    simulation.processors = 1;
+    same_ns(latency_on(&simulation, false, 2, two, 0), NET + 6 * WORK + NET);
+    simulation.machines = 2; /* shard 3 on the second, shard 0 on the first */
+    same_ns(latency_on(&simulation, false, 2, two, 0), reading);
 }
 
 /* Of 1,000 transactions, every `every`-th writes on two shards; the others read on one: of two
@@ -87,7 +112,8 @@ static struct cleave_plan mixed(uint32_t every, bool skewed)
 {
     struct cleave_plan plan = {.shards = 2};
     for (uint32_t t = 0; t < 1000; t++) {
-        const struct cleave_plan_part both[] = {{0, 2}, {1, 2}}, one[] = {{skewed ? 0 : t % 2, 4}};
+        const struct cleave_plan_part both[] = {{0, 2}, {1, 2}},
+                                      one[] = {{skewed ? 0 : t / 2 % 2, 4}};
         bool distributed = every && t % every == 0;
         add(&plan, true, distributed ? 2 : 1, distributed ? both : one);
     }
@@ -106,7 +132,7 @@ static struct cleave_simulated mixed_played(uint32_t every, bool skewed,
 static void order_makes_sense(void **state)
 {
     (void)state;
-    struct cleave_simulation simulation = plain(32);
+    struct cleave_simulation simulation = plain(160);
     simulation.processors = 2;
     simulation.transactions = 4000;
     struct cleave_simulated none = mixed_played(0, false, &simulation),
@@ -119,10 +145,10 @@ static void order_makes_sense(void **state)
     assert_int_equal(all.distributed, 4000);
     assert_true(none.tx_per_s > few.tx_per_s && few.tx_per_s > many.tx_per_s &&
                 many.tx_per_s > all.tx_per_s);
-    assert_true(none.p50_ms < many.p50_ms && many.p50_ms < all.p50_ms);
-    /* 4 accesses and a flush are 1.4 ms of one of 4 processors; on one shard, of 2. */
-    assert_true(none.tx_per_s > 0.97 * 4 / 0.0014 && none.tx_per_s <= 4 / 0.0014);
-    assert_true(skewed.tx_per_s > 0.97 * 2 / 0.0014 && skewed.tx_per_s <= 2 / 0.0014);
+    assert_true(none.p50_ms < all.p50_ms);
+    /* 4 accesses are 0.4 ms of one of 4 processors; on one shard, of 2. */
+    assert_true(none.tx_per_s > 0.9 * 4 / 0.0004 && none.tx_per_s <= 4 / 0.0004);
+    assert_true(skewed.tx_per_s > 0.97 * 2 / 0.0004 && skewed.tx_per_s <= 2 / 0.0004);
     assert_true(skewed.busiest > 0.97 && skewed.busiest <= 1);
     assert_true(few.tx_per_s > skewed.tx_per_s); /* skew outweighs a few distributed ones */
 }
@@ -130,7 +156,7 @@ static void order_makes_sense(void **state)
 static void limits_bind(void **state)
 {
     (void)state;
-    struct cleave_simulation simulation = plain(32), more;
+    struct cleave_simulation simulation = plain(160), more;
     simulation.processors = 2;
     simulation.transactions = 2000;
     struct cleave_simulated before = mixed_played(2, false, &simulation), after;
@@ -169,6 +195,7 @@ static bool repeats(struct property_source *source, void *context)
         distributed += n > 1;
     }
     struct cleave_simulation simulation = cleave__simulation_usual(plan.shards);
+    simulation.machines = (uint32_t)property_draw(source, 4);
     simulation.clients = 1 + (uint32_t)property_draw(source, 20);
     simulation.processors = (uint32_t)property_draw(source, 3);
     simulation.transactions = property_draw(source, 2) ? count * 3 : 0;
@@ -218,7 +245,7 @@ static bool try_all(void *context)
     struct cleave_simulated simulated;
     struct cleave_error error;
     bool good = true;
-    if (cleave__plan_add(&plan, both, 2, true)) {
+    if (cleave__plan_add(&plan, both, 2, true, 1)) {
         enum cleave_status status = cleave__simulate(&plan, simulation, NULL, &simulated, &error);
         good = !status || status == CLEAVE_NO_MEMORY;
     }

@@ -101,35 +101,46 @@ static void too_old(void **state)
     close(listener);
 }
 
-static void alter_system(const char *value)
+static void restart_with(const char *prepared)
 {
     char text[80];
+    struct cleave_error error;
     PGconn *connection = PQconnectdb(url);
-    snprintf(text, sizeof text, "ALTER SYSTEM SET max_prepared_transactions = %s", value);
+    snprintf(text, sizeof text, "ALTER SYSTEM SET max_prepared_transactions = %s", prepared);
     PGresult *result = PQexec(connection, text);
     assert_int_equal(PQresultStatus(result), PGRES_COMMAND_OK);
     PQclear(result);
     PQfinish(connection);
+    assert_int_equal(cleave__cluster_kill(cluster, 0, &error), CLEAVE_OK);
+    if (cleave__cluster_start(cluster, 0, &error))
+        fail_msg("%s", error.message);
 }
 
+/* None at all, and too few: what to raise is told, and not what PostgreSQL's code of the error,
+ * that of all memory, would suggest. */
 static void no_prepared_transactions(void **state)
 {
     struct client client;
     (void)state;
-    struct cleave_error error;
-    alter_system("0");
-    assert_int_equal(cleave__cluster_kill(cluster, 0, &error), CLEAVE_OK);
-    if (cleave__cluster_start(cluster, 0, &error))
-        fail_msg("%s", error.message);
+    restart_with("0");
     client_open(&client, url);
     assert_int_equal(
         client_batch(&client, CLEAVE_BATCH_PREPARE, "some", "SELECT 1", NULL, NULL, NULL),
         CLEAVE_UNSUPPORTED);
     assert_non_null(strstr(client.error.message, "max_prepared_transactions"));
     client_close(&client);
-    alter_system("30");
-    assert_int_equal(cleave__cluster_kill(cluster, 0, &error), CLEAVE_OK);
-    assert_int_equal(cleave__cluster_start(cluster, 0, &error), CLEAVE_OK);
+    restart_with("1");
+    client_open(&client, url);
+    assert_int_equal(
+        client_batch(&client, CLEAVE_BATCH_PREPARE, "one", "SELECT 1", NULL, NULL, NULL),
+        CLEAVE_OK);
+    assert_int_equal(
+        client_batch(&client, CLEAVE_BATCH_PREPARE, "two", "SELECT 1", NULL, NULL, NULL),
+        CLEAVE_LIMIT);
+    assert_non_null(strstr(client.error.message, "raise max_prepared_transactions"));
+    assert_int_equal(client_finish(&client, "one", false), CLEAVE_OK);
+    client_close(&client);
+    restart_with("30");
 }
 
 /* kill -9 of the server: what was prepared is there again, what was not is gone, and the session

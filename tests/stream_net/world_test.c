@@ -39,6 +39,8 @@ static void draw(struct property_source *source, struct cleave__net_world *w,
         .window = 1 + (uint32_t)property_draw(source, 1000),
         .retry_ns = 1000000 + property_draw(source, 1000000000),
         .replicas = 1 + (uint32_t)property_draw(source, 5),
+        .track = property_draw(source, 2),
+        .word_bytes = 256 + (uint32_t)property_draw(source, 1 << 19),
         .partitions = partitions};
     const struct cleave__box *b = &w->space.bounds;
     w->grid = cleave__grid_make(b->x0, b->y0, b->x1, b->y1, columns, rows);
@@ -55,7 +57,8 @@ static bool same(const struct cleave__net_world *a, const struct cleave__net_wor
                 a->matcher == b->matcher && a->summary == b->summary && a->balance == b->balance &&
                 a->balance_every_ns == b->balance_every_ns && a->beta == b->beta &&
                 a->batch == b->batch && a->window == b->window && a->retry_ns == b->retry_ns &&
-                a->replicas == b->replicas;
+                a->replicas == b->replicas && a->track == b->track &&
+                a->word_bytes == b->word_bytes;
     for (uint32_t i = 0; i < a->evaluators && fine; i++)
         fine = cleave__cells_equal(a->partitions[i], b->partitions[i]) ||
                (cleave__cells_empty(a->partitions[i]) && cleave__cells_empty(b->partitions[i]));
@@ -98,14 +101,14 @@ static void refusals(void **state)
 {
     (void)state;
     static const char good[] =
-        "{\"version\":1,\"space\":\"plane\",\"bounds\":[0,0,1,1],\"grid\":[2,1],\"evaluators\":2,"
+        "{\"version\":2,\"space\":\"plane\",\"bounds\":[0,0,1,1],\"grid\":[2,1],\"evaluators\":2,"
         "\"routers\":1,\"publishers\":1,\"matcher\":\"index\",\"summary\":\"forward\",\"balance\":"
         "\"static\",\"balance_every_ns\":1,\"beta\":1,\"batch\":1,\"window\":1,\"retry_ns\":"
         "1000000,"
-        "\"replicas\":1,\"partitions\":[[0,0,0,0],[1,0,1,0]]}";
+        "\"replicas\":1,\"track\":false,\"word_bytes\":1024,\"partitions\":[[0,0,0,0],[1,0,1,0]]}";
     static const struct {
         const char *what, *with, *says;
-    } cases[] = {{"\"version\":1", "\"version\":2", "version"},
+    } cases[] = {{"\"version\":2", "\"version\":1", "version"},
                  {"[0,0,1,1]", "[0,0,0,1]", "bounds"},
                  {"[0,0,1,1]", "[0,0,1]", "bounds"},
                  {"[2,1]", "[2,0]", "grid"},
@@ -116,6 +119,7 @@ static void refusals(void **state)
                  {"\"routers\":1", "\"routers\":-1", "routers"},
                  {"index", "indexx", "matcher"},
                  {"\"beta\":1", "\"beta\":-1", "beta"},
+                 {"\"track\":false", "\"track\":0", "track"},
                  {"\"retry_ns\":1000000", "\"retry_ns\":1", "retry_ns"},
                  {"[1,0,1,0]", "[0,0,1,0]", "cover each cell"},
                  {"[1,0,1,0]", "null", "cover each cell"},

@@ -222,6 +222,11 @@ static long crowd_pause_ns(uint64_t *most)
     return (long)pause;
 }
 
+size_t cleave__bucket_most(const struct cleave__bucket *bucket)
+{
+    return bucket->dial.payload_most - 1024;
+}
+
 /* `last` 0: it must not be there. */
 static enum cleave_status change(struct cleave__bucket *bucket, const char *key, const void *bytes,
                                  size_t length, uint64_t last, uint64_t *revision,
@@ -230,10 +235,11 @@ static enum cleave_status change(struct cleave__bucket *bucket, const char *key,
     uint64_t began_ns = now_ns();
     uint64_t pause_most_ns = CROWD_NS;
     bool unsure = false, done = false;
-    if (length > bucket->dial.payload_most - 1024)
+    if (length > cleave__bucket_most(bucket))
         return cleave_error_set(error, CLEAVE_LIMIT,
-                                "the bucket %s: a value of %zu bytes is too large", bucket->name,
-                                length);
+                                "the bucket %s: the value of %.40s has %zu bytes, which is too "
+                                "large for the NATS server (max_payload): at most %zu",
+                                bucket->name, key, length, cleave__bucket_most(bucket));
     for (;;) {
         uint64_t now = 0;
         bool passed = false, conflict = false;

@@ -21,6 +21,8 @@ struct cleave__bucket;
 enum cleave_status cleave__bucket_open(const struct cleave_nats_options *options, const char *name,
                                        bool make, struct cleave__bucket **out,
                                        struct cleave_error *error);
+/* Bytes that a value has at most. */
+size_t cleave__bucket_most(const struct cleave__bucket *bucket);
 void cleave__bucket_close(struct cleave__bucket *bucket);
 
 /* The value into `out`, which is emptied first, and its revision. CLEAVE_NOT_FOUND: no such key. */

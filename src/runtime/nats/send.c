@@ -156,8 +156,9 @@ static bool append(struct cleave_context *context, struct cleave__wire *wire,
                    struct cleave__link *link, struct cleave__channel *channel,
                    const struct cleave_frame *frame)
 {
-    size_t size = cleave__frame_bytes(frame);
-    if (link->batch.count && link->batch.count + 4 + size > CLEAVE__BATCH_MOST)
+    size_t size = cleave__frame_bytes(frame), most = wire->nats->dial.payload_most;
+    most = most < CLEAVE__BATCH_MOST ? most : CLEAVE__BATCH_MOST;
+    if (link->batch.count && link->batch.count + 4 + size > most)
         post_batch(wire, link);
     if (!link->batch.count)
         link->batch.count = CLEAVE__ENVELOPE_BYTES;
@@ -183,6 +184,15 @@ enum cleave__offer cleave__nats_offer(struct cleave_context *context,
     if (peer->sort == CLEAVE__ACTOR_HERE && (!nats->loops || context->actor->number == 0))
         return cleave__crew_offer(context, channel, frame, forced);
     struct cleave__wire *wire = own->wire;
+    if (peer->sort == CLEAVE__ACTOR_GROUP &&
+        CLEAVE__ENVELOPE_BYTES + 4 + cleave__frame_bytes(frame) > nats->dial.payload_most) {
+        /* Pieces would go to several of it. */
+        cleave__runtime_fail(context->runtime, CLEAVE_LIMIT,
+                             "%s: a message of %zu bytes to whoever of %s is too large for the "
+                             "NATS server (max_payload)",
+                             context->actor->name, cleave__frame_bytes(frame), peer->name);
+        return CLEAVE__FAILED;
+    }
     if (!channel->link) {
         pthread_mutex_lock(&own->lock);
         channel->link = cleave__links_need(&wire->links, frame->receiver);

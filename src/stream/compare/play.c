@@ -39,7 +39,7 @@ static enum cleave_status next(void *feed, struct cleave_arena *arena,
     return CLEAVE_OK;
 }
 
-static const struct cleave__feed_ops made_feed_ops = {next, NULL, NULL};
+static const struct cleave__feed_ops made_feed_ops = {.next = next};
 
 /* ---- first partitions ---- */
 

@@ -8,9 +8,7 @@
 
 #include "runtime/nats/bucket.h"
 
-/* A chunk whose text is as long as this is full: the next words go to the next
- * one. */
-enum { FULL_BYTES = 32 << 10, KEY_BYTES = 64 };
+enum { KEY_BYTES = 64 };
 
 static void key_of(const struct cleave__dictionary *d, char key[KEY_BYTES])
 {
@@ -74,7 +72,7 @@ cleave__dictionary_read(struct cleave__dictionary *d,
         }
         if (status)
             return status;
-        if (length < FULL_BYTES)
+        if (length < d->full)
             return CLEAVE_OK;
         next_chunk(d);
     }
@@ -96,6 +94,19 @@ static enum cleave_status put(struct cleave__dictionary *d, const char *text,
     return status;
 }
 
+/* Exactly: of a word in a list, with quotes and comma. */
+static size_t json_bytes(const char *word, size_t length)
+{
+    size_t bytes = length + 3;
+    for (size_t i = 0; i < length; i++) {
+        char c = word[i];
+        bool brief =
+            c == '"' || c == '\\' || c == '\b' || c == '\f' || c == '\n' || c == '\r' || c == '\t';
+        bytes += brief ? 1 : (unsigned char)c < 0x20 ? 5 : 0;
+    }
+    return bytes;
+}
+
 enum cleave_status cleave__dictionary_add(struct cleave__dictionary *d, uint64_t count,
                                           const char *(*word)(void *context, uint64_t number,
                                                               size_t *length),
@@ -103,17 +114,18 @@ enum cleave_status cleave__dictionary_add(struct cleave__dictionary *d, uint64_t
 {
     while (d->known < count) {
         uint64_t number = d->known;
-        size_t bytes = 1; /* of the text, or fewer where it has escapes */
+        size_t bytes = 1; /* of the text */
         json_t *list = d->list ? json_copy(d->list) : json_array();
         char *text = NULL;
         for (size_t i = 0; i < json_array_size(d->list); i++)
-            bytes += json_string_length(json_array_get(d->list, i)) + 3;
+            bytes += json_bytes(json_string_value(json_array_get(d->list, i)),
+                                json_string_length(json_array_get(d->list, i)));
         bool fine = list;
-        while (fine && number < count && bytes < FULL_BYTES) {
+        while (fine && number < count && bytes < d->full) {
             size_t length;
             const char *next = word(context, number++, &length);
             fine = !json_array_append_new(list, json_stringn(next, length));
-            bytes += length + 3;
+            bytes += json_bytes(next, length);
         }
         text = fine ? json_dumps(list, JSON_COMPACT) : NULL;
         enum cleave_status status =
@@ -127,7 +139,7 @@ enum cleave_status cleave__dictionary_add(struct cleave__dictionary *d, uint64_t
         json_decref(d->list);
         d->list = list;
         d->known = number;
-        if (strlen(text) >= FULL_BYTES)
+        if (strlen(text) >= d->full)
             next_chunk(d);
         free(text);
     }

@@ -17,10 +17,18 @@
 struct cleave__bucket;
 struct json_t;
 
-/* Starts as all zeroes but for its first two, which are borrowed. */
+/* A chunk's text has `full` bytes at most but for its last word, so twice that
+ * if no word has more than cleave__dictionary_word_most. */
+static inline size_t cleave__dictionary_word_most(size_t full)
+{
+    return full / 6 - 1; /* six bytes for one: \u0001 */
+}
+
+/* Starts as all zeroes but for its first three, which are borrowed. */
 struct cleave__dictionary {
     struct cleave__bucket *bucket;
     const char *kind;    /* "terms" */
+    size_t full;         /* the same for all: a chunk whose text is as long has no more room */
     uint64_t known;      /* words that are there, as far as was read or written */
     uint32_t chunk;      /* the last one, */
     uint64_t revision;   /* of it; 0: not there */

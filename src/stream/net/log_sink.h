@@ -8,7 +8,11 @@
  *
  *     {"object": 17, "queries": [3, 5], "row": {...}}
  *
- * `row` is the object's note, if it has one: JSON as the publisher gave it. */
+ * Where so many queries have an object that this is too long, they are dealt out by their ids to
+ * messages 17.0 to 17.255, or each has its own, 17-3: of what is found again the same is the same.
+ *
+ * `row` is the object's note, if it has one: JSON as the publisher gave it. Where things are
+ * tracked, what was found of them goes to the tracker, too, until that answers (tracker.h). */
 #ifndef CLEAVE_STREAM_NET_LOG_SINK_H
 #define CLEAVE_STREAM_NET_LOG_SINK_H
 
@@ -17,8 +21,10 @@
 /* The argument. */
 struct cleave__log_sink_seat {
     const struct cleave__stream_world *world;
-    uint32_t index; /* of its evaluator */
-    uint32_t log;   /* the stream's actor number */
+    uint32_t index;   /* of its evaluator */
+    size_t most;      /* bytes of a message of the stream */
+    uint32_t log;     /* the stream's actor number */
+    uint32_t tracker; /* where things are tracked */
 };
 
 extern const struct cleave_actor_ops cleave__log_sink_ops;

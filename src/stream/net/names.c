@@ -82,6 +82,13 @@ enum cleave_status cleave__net_names_put(struct cleave__net_names *names, uint64
     json_decref(root);
     if (!text)
         return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for names");
+    if (strlen(text) > names->dial.payload_most - 1024) {
+        free(text);
+        return cleave_error_set(error, CLEAVE_LIMIT,
+                                "the query '%.40s...' has a name of %zu bytes: too long for a "
+                                "message of the NATS servers (max_payload)",
+                                name ? name : "", length);
+    }
     snprintf(subject, sizeof subject, "%.200s.l.queries.%" PRIu64, names->prefix, id);
     natsStatus s = js_PublishAsync(names->js, subject, text, (int)strlen(text), NULL);
     free(text);

@@ -8,7 +8,11 @@
 #include <time.h>
 
 #include "runtime/nats/bucket.h"
+#include "stream/net/presence.h"
+#include "stream/net/tracker.h"
 #include "stream/serve/feeder.h"
+
+enum { HEADS_BYTES = 512 /* of a frame and its envelope, and more */, MAP_TRIES = 10 };
 
 /* Everything one process needs, to be freed together. */
 struct part {
@@ -20,6 +24,7 @@ struct part {
     struct cleave__stream_watch watch;
     struct cleave__stream_seat own; /* the argument of its actor */
     struct cleave__log_sink_seat sink;
+    struct cleave__net_tracker_seat tracker;
     struct cleave_runtime *runtime;
     uint32_t actor;        /* its number */
     uint64_t map_revision; /* of the balancer's */
@@ -80,34 +85,44 @@ static enum cleave_status declare_all(struct part *part, struct cleave_error *er
         status = cleave__runtime_join(part->runtime, part->actor, group, error);
     if (!status)
         status = cleave__runtime_log(part->runtime, "matches", &part->sink.log, error);
+    part->tracker.log = part->sink.log;
+    if (!status && w->track)
+        status = declare(part, &cleave__net_tracker_ops, &part->tracker,
+                         part->role == CLEAVE__NET_TRACKER, 0, &part->sink.tracker, error);
     return status;
 }
 
 /* ---- the balancer's map ---- */
 
-/* The map stands in the bucket for all to see. Whoever finds that another has
- * written it is not the only balancer, and ends. */
+/* The map stands in the bucket for all to see. An older balancer may write it once more after this
+ * one has fenced it (saved.h): it ends with its next save, and its word does not stay. */
 static enum cleave_status moved(void *context, const struct cleave__cells *cells,
                                 struct cleave_error *error)
 {
     struct part *part = context;
     struct cleave__bucket *bucket = part->session->bucket;
     char *text;
-    uint64_t revision = part->map_revision;
     enum cleave_status status =
         cleave__net_map_write(cells, part->session->world.evaluators, &text, error);
     if (status)
         return status;
-    status = revision ? cleave__bucket_update(bucket, "map", text, strlen(text), revision,
-                                              &part->map_revision, error)
-                      : cleave__bucket_create(bucket, "map", text, strlen(text),
-                                              &part->map_revision, error);
+    for (int tries = 0; tries < MAP_TRIES; tries++) {
+        struct cleave_writer other = {0};
+        uint64_t revision = part->map_revision;
+        status = revision ? cleave__bucket_update(bucket, "map", text, strlen(text), revision,
+                                                  &part->map_revision, error)
+                          : cleave__bucket_create(bucket, "map", text, strlen(text),
+                                                  &part->map_revision, error);
+        if (status != CLEAVE_CONFLICT)
+            break;
+        status = cleave__bucket_get(bucket, "map", &other, &part->map_revision, error);
+        free(other.data);
+        if (status)
+            break;
+    }
     free(text);
-    if (status == CLEAVE_CONFLICT)
-        return cleave_error_set(error, CLEAVE_CONFLICT,
-                                "another balancer of world '%s' is at work: this one ends",
-                                part->session->nats.prefix);
-    return status == CLEAVE_IO ? CLEAVE_OK : status; /* servers are away: with the next one */
+    /* Servers that are away: with the next one. */
+    return status == CLEAVE_IO || status == CLEAVE_NOT_FOUND ? CLEAVE_OK : status;
 }
 
 static enum cleave_status find_map(struct part *part, struct cleave_error *error)
@@ -132,6 +147,7 @@ static enum cleave_status begin(struct part *part, struct cleave_metrics *metric
     cleave__net_world_streaming(&part->session->world, s);
     s->transport = &cleave__nats;
     s->apart = true;
+    s->whole_most = cleave__bucket_most(part->session->bucket) - HEADS_BYTES;
     s->feeders = part->session->world.publishers;
     s->metrics = metrics;
     s->seed = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
@@ -145,6 +161,8 @@ static enum cleave_status begin(struct part *part, struct cleave_metrics *metric
         status = cleave__stream_watch_make(&part->watch, s, error);
     part->own = (struct cleave__stream_seat){&part->world, part->seat};
     part->sink = (struct cleave__log_sink_seat){.world = &part->world, .index = part->seat};
+    part->tracker.world = &part->world;
+    part->tracker.most = part->sink.most = cleave__bucket_most(part->session->bucket);
     struct cleave_runtime_options options = {.transport = &cleave__nats,
                                              .seed = s->seed,
                                              .metrics = metrics,
@@ -159,6 +177,31 @@ static enum cleave_status begin(struct part *part, struct cleave_metrics *metric
     return status;
 }
 
+/* It is at work: what is sent to it comes. Others may ask whether it is there. */
+static enum cleave_status begin_work(struct part *part, const struct cleave__net_part *about,
+                                     struct cleave__net_presence **presence,
+                                     struct cleave_error *error)
+{
+    static const char *const kinds[] = {"router", "evaluator", "balancer", "tracker"};
+    char name[60], server[200];
+    enum cleave_status status = cleave__runtime_run(part->runtime, 1, about->progress, error);
+    if (status)
+        return status;
+    snprintf(name, sizeof name, "%s %u", kinds[about->role], about->seat);
+    const struct cleave__net_presence_options options = {
+        .session = part->session,
+        .name = name,
+        .missing = about->role == CLEAVE__NET_BALANCER ? about->missing : NULL,
+        .context = about->context,
+        .metrics = about->metrics};
+    status = cleave__net_presence_open(&options, presence, error);
+    if (status || !about->ready)
+        return status;
+    cleave__net_presence_server(*presence, server, sizeof server);
+    about->ready(about->context, name, server);
+    return CLEAVE_OK;
+}
+
 enum cleave_status cleave__net_serve(struct cleave__net_session *session,
                                      const struct cleave__net_part *about,
                                      struct cleave_error *error)
@@ -168,17 +211,23 @@ enum cleave_status cleave__net_serve(struct cleave__net_session *session,
                      : about->role == CLEAVE__NET_EVALUATOR ? w->evaluators
                                                             : 1;
     struct part part = {.session = session, .role = about->role, .seat = about->seat};
+    struct cleave__net_presence *presence = NULL;
     if (about->seat >= seats)
         return cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
                                 "there is no seat %u: world '%s' has %u of that kind, from 0",
                                 about->seat, session->nats.prefix, seats);
+    if (about->role == CLEAVE__NET_TRACKER && !w->track)
+        return cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
+                                "world '%s' tracks nothing: its balancer makes it so by --track",
+                                session->nats.prefix);
     enum cleave_status status = begin(&part, about->metrics, true, error);
     if (!status && about->role == CLEAVE__NET_BALANCER)
         status = find_map(&part, error);
-    if (!status && about->ready)
-        about->ready(about->context);
+    if (!status)
+        status = begin_work(&part, about, &presence, error);
     if (!status)
         status = cleave__runtime_run(part.runtime, 0, about->progress, error);
+    cleave__net_presence_close(presence);
     cleave__runtime_free(part.runtime);
     return status == CLEAVE_INTERRUPTED ? CLEAVE_OK : status;
 }

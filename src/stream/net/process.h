@@ -1,9 +1,10 @@
 /* One process of a stream's world on NATS: a router, an evaluator with its
- * sink, the balancer, or a publisher, which feeds the world.
+ * sink, the balancer, the tracker (tracker.h), or a publisher, which feeds the world.
  *
  * All declare the same actors in the same order, so that numbers agree:
  * evaluators, routers, a sink for each evaluator, publishers, the balancer;
- * then the group of all routers and the stream of matches. The world's bucket
+ * then the group of all routers, the stream of matches and, where things are tracked, the tracker.
+ * The world's bucket
  * (named like the world) has
  *
  *     world          what all agree on (world.h)
@@ -28,6 +29,7 @@ enum cleave__net_role {
     CLEAVE__NET_ROUTER,
     CLEAVE__NET_EVALUATOR,
     CLEAVE__NET_BALANCER,
+    CLEAVE__NET_TRACKER,
     CLEAVE__NET_PUBLISHER
 };
 
@@ -47,6 +49,9 @@ enum cleave_status cleave__net_session_open(const struct cleave_nats_options *na
                                             const struct cleave_progress *progress,
                                             struct cleave__net_session **out,
                                             struct cleave_error *error);
+/* Bytes of a row that go along with an object at most: a message of matches has
+ * room for it. */
+size_t cleave__net_note_most(const struct cleave__net_session *session);
 void cleave__net_session_close(struct cleave__net_session *session);
 
 /* What a process that serves is. */
@@ -54,8 +59,10 @@ struct cleave__net_part {
     enum cleave__net_role role; /* not a publisher */
     uint32_t seat;
     struct cleave_metrics *metrics; /* may be NULL */
-    /* Optional: it is at work. */
-    void (*ready)(void *context);
+    /* Optional: it is at work, by this server. */
+    void (*ready)(void *context, const char *name, const char *server);
+    /* Optional, of the balancer: presence.h. */
+    void (*missing)(void *context, const char *names);
     void *context;
     const struct cleave_progress *progress;
 };
@@ -74,12 +81,20 @@ struct cleave__net_seat {
 };
 /* Takes a seat that is free, or whose holder was not heard of for
  * CLEAVE__NET_SEAT_MS; keeps it by a thread of its own until it is released.
- * CLEAVE_LIMIT: all are taken. */
+ * Other such holders lose theirs: who takes itself for the first must not be
+ * followed by an earlier one. CLEAVE_LIMIT: all are taken. */
 enum { CLEAVE__NET_SEAT_MS = 10000 };
 struct cleave__net_hold;
 enum cleave_status cleave__net_seat_take(struct cleave__net_session *session,
                                          struct cleave__net_hold **out,
                                          struct cleave__net_seat *seat, struct cleave_error *error);
+/* Whether the seat is still this process's, which may have been stopped, or its
+ * machine asleep: at once as long as that is known, else when the servers have
+ * said so. What is answered counts only after it. CLEAVE_CONFLICT: it is not;
+ * CLEAVE_INTERRUPTED: told to stop. Any thread. */
+enum cleave_status cleave__net_seat_check(struct cleave__net_hold *hold,
+                                          const struct cleave_progress *progress,
+                                          struct cleave_error *error);
 void cleave__net_seat_release(struct cleave__net_hold *hold);
 
 struct cleave__net_published {

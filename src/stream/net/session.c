@@ -1,4 +1,5 @@
 /* Finding or making a world, and publishers' seats in it. */
+#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <pthread.h>
@@ -10,8 +11,17 @@
 
 #include "runtime/nats/bucket.h"
 #include "stream/net/process.h"
+#include "stream/net/things.h"
 
-enum { WAIT_MS = 200, SEAT_EVERY_MS = 2000, NUMBER_BITS = 40, SHORT_BYTES = 64 };
+enum {
+    WAIT_MS = 200,
+    SEAT_EVERY_MS = 2000,
+    MARGIN_MS = 1000,
+    SHORT_BYTES = 64,
+    WORD_BYTES = 32 << 10,
+    CELLS_MORE_BYTES = 24,
+    NOT_NOTE_BYTES = 512
+};
 
 static void sleep_ms(long ms)
 {
@@ -41,8 +51,28 @@ static enum cleave_status take_world(struct cleave__net_session *session, const 
                             session->nats.prefix);
 }
 
+/* The text of a new world, once it is known how much the servers take. */
+static enum cleave_status describe(const struct cleave__net_session *session,
+                                   const struct cleave__net_world *create, char **wanted,
+                                   struct cleave_error *error)
+{
+    struct cleave__net_world world = *create;
+    size_t most = cleave__bucket_most(session->bucket);
+    world.word_bytes = most / 2 < WORD_BYTES ? (uint32_t)(most / 2) : WORD_BYTES;
+    enum cleave_status status = cleave__net_world_write(&world, wanted, error);
+    /* The map of now may need more than the first one. */
+    size_t need = status ? 0 : strlen(*wanted) + (size_t)world.evaluators * CELLS_MORE_BYTES;
+    if (need > most)
+        status = cleave_error_set(error, CLEAVE_LIMIT,
+                                  "a world of %" PRIu32 " evaluators needs a server that takes "
+                                  "messages of %zu bytes (max_payload), not of %zu",
+                                  world.evaluators, need + 1024, most + 1024);
+    return status;
+}
+
 /* CLEAVE_NOT_FOUND: there is none, and none is to be made. */
-static enum cleave_status find_world(struct cleave__net_session *session, const char *wanted,
+static enum cleave_status find_world(struct cleave__net_session *session,
+                                     const struct cleave__net_world *create, char **made,
                                      struct cleave_error *error)
 {
     struct cleave_writer text = {0};
@@ -50,7 +80,10 @@ static enum cleave_status find_world(struct cleave__net_session *session, const 
     enum cleave_status status = CLEAVE_OK;
     if (!session->bucket)
         status =
-            cleave__bucket_open(&session->nats, "world", wanted != NULL, &session->bucket, error);
+            cleave__bucket_open(&session->nats, "world", create != NULL, &session->bucket, error);
+    if (!status && create && !*made)
+        status = describe(session, create, made, error);
+    const char *wanted = *made;
     if (!status)
         status = cleave__bucket_get(session->bucket, "world", &text, &revision, error);
     if (status == CLEAVE_NOT_FOUND && wanted) {
@@ -80,10 +113,7 @@ enum cleave_status cleave__net_session_open(const struct cleave_nats_options *na
     session->nats = *nats;
     if (create)
         session->nats.replicas = create->replicas;
-    enum cleave_status status =
-        create ? cleave__net_world_write(create, &wanted, error) : CLEAVE_OK;
-    if (!status)
-        status = find_world(session, wanted, error);
+    enum cleave_status status = find_world(session, create, &wanted, error);
     /* A bucket that is being made, or whose leader is gone, answers nothing for a while. */
     while ((status == CLEAVE_NOT_FOUND || (status == CLEAVE_IO && session->bucket)) && progress) {
         if (progress->report)
@@ -93,13 +123,20 @@ enum cleave_status cleave__net_session_open(const struct cleave_nats_options *na
         else
             sleep_ms(WAIT_MS);
         if (status != CLEAVE_INTERRUPTED)
-            status = find_world(session, wanted, error);
+            status = find_world(session, create, &wanted, error);
     }
     if (status == CLEAVE_NOT_FOUND)
         cleave_error_set(error, CLEAVE_NOT_FOUND,
                          "there is no world '%s' on these servers: start its balancer first",
                          nats->prefix);
     free(wanted);
+    if (!status && (size_t)session->world.word_bytes * 2 > cleave__bucket_most(session->bucket))
+        status = cleave_error_set(error, CLEAVE_LIMIT,
+                                  "world '%s' needs servers that take messages of %" PRIu32
+                                  " bytes (max_payload), as "
+                                  "when it was made; these take %zu",
+                                  nats->prefix, session->world.word_bytes * 2 + 1024,
+                                  cleave__bucket_most(session->bucket) + 1024);
     if (status) {
         cleave__net_session_close(session);
         return status;
@@ -107,6 +144,12 @@ enum cleave_status cleave__net_session_open(const struct cleave_nats_options *na
     session->nats.replicas = session->world.replicas;
     *out = session;
     return CLEAVE_OK;
+}
+
+size_t cleave__net_note_most(const struct cleave__net_session *session)
+{
+    size_t most = cleave__bucket_most(session->bucket) - NOT_NOTE_BYTES;
+    return most < CLEAVE__NOTE_MOST ? most : CLEAVE__NOTE_MOST;
 }
 
 void cleave__net_session_close(struct cleave__net_session *session)
@@ -122,13 +165,23 @@ void cleave__net_session_close(struct cleave__net_session *session)
 
 struct cleave__net_hold {
     struct cleave__bucket *bucket; /* of its own: the session's is another thread's */
+    const char *world;
     char key[40];
     uint64_t number, revision;
     pthread_t thread;
-    pthread_mutex_t lock;
+    pthread_mutex_t lock; /* what follows */
     pthread_cond_t change;
-    bool over;
+    bool over, asked;  /* to end; to look now */
+    bool lost;         /* the seat is another's */
+    uint64_t until_ms; /* on the clock that goes on while the machine sleeps: it is ours */
 };
+
+static uint64_t waking_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
 
 /* A short text. */
 static enum cleave_status get_short(struct cleave__bucket *bucket, const char *key,
@@ -235,6 +288,39 @@ static enum cleave_status find_seat(struct cleave__net_hold *hold, uint32_t publ
                             publishers, CLEAVE__NET_SEAT_MS / 1000);
 }
 
+/* A holder that was not heard of for too long has no seat from here on, should it come back: what
+ * stood there last, at `revision`, is taken away. CLEAVE_CONFLICT: it did come back. */
+static enum cleave_status evict(struct cleave__bucket *bucket, const char *key, uint64_t revision,
+                                struct cleave_error *error)
+{
+    char nobody[SHORT_BYTES];
+    uint64_t written;
+    seat_text(0, 0, nobody);
+    return cleave__bucket_update(bucket, key, nobody, strlen(nobody), revision, &written, error);
+}
+
+/* Whose seat it is; a holder that was not heard of for too long loses it. */
+static enum cleave_status look_hard(struct cleave__bucket *bucket, const char *key,
+                                    uint64_t *holder, struct cleave_error *error)
+{
+    for (;;) {
+        char text[SHORT_BYTES];
+        uint64_t revision;
+        *holder = 0;
+        enum cleave_status status = get_short(bucket, key, text, &revision, error);
+        if (status)
+            return status == CLEAVE_NOT_FOUND ? CLEAVE_OK : status;
+        *holder = holder_of(text);
+        const char *until = strchr(text, ' ');
+        if (*holder || !until || strtoull(until, NULL, 10) == 0)
+            return CLEAVE_OK;
+        status = evict(bucket, key, revision, error);
+        if (status != CLEAVE_CONFLICT)
+            return status;
+        sleep_ms(1); /* what was got may be of a replica that is behind */
+    }
+}
+
 /* Whether no earlier session is at work. Each has its seat before it has its number, so that
  * whoever has a lower one is seen here. */
 static enum cleave_status look_around(struct cleave__net_hold *hold, uint32_t publishers,
@@ -243,10 +329,10 @@ static enum cleave_status look_around(struct cleave__net_hold *hold, uint32_t pu
     *first = true;
     for (uint32_t i = 0; i < publishers; i++) {
         char key[sizeof hold->key];
-        uint64_t holder = 0, revision;
+        uint64_t holder = 0;
         snprintf(key, sizeof key, "publisher.%" PRIu32, i);
         enum cleave_status status =
-            i == mine ? CLEAVE_OK : look(hold->bucket, key, &holder, &revision, error);
+            i == mine ? CLEAVE_OK : look_hard(hold->bucket, key, &holder, error);
         if (status)
             return status;
         *first = *first && (!holder || holder > hold->number);
@@ -254,25 +340,72 @@ static enum cleave_status look_around(struct cleave__net_hold *hold, uint32_t pu
     return CLEAVE_OK;
 }
 
+/* Says that the holder lives. Not under the lock: it may take long. */
+static void renew(struct cleave__net_hold *hold, bool over)
+{
+    struct cleave_error error;
+    char mine[SHORT_BYTES];
+    uint64_t began_ms = waking_ms();
+    seat_text(hold->number, over ? 0 : clock_ms() + CLEAVE__NET_SEAT_MS, mine);
+    enum cleave_status status = cleave__bucket_update(hold->bucket, hold->key, mine, strlen(mine),
+                                                      hold->revision, &hold->revision, &error);
+    pthread_mutex_lock(&hold->lock);
+    if (!status)
+        hold->until_ms = began_ms + CLEAVE__NET_SEAT_MS - MARGIN_MS;
+    hold->lost = hold->lost || (status == CLEAVE_CONFLICT && !over);
+    pthread_cond_broadcast(&hold->change);
+    pthread_mutex_unlock(&hold->lock);
+}
+
 static void *keep_seat(void *context)
 {
     struct cleave__net_hold *hold = context;
-    struct cleave_error error;
-    pthread_mutex_lock(&hold->lock);
-    while (!hold->over) {
+    bool over = false;
+    while (!over) {
         struct timespec until;
-        char mine[SHORT_BYTES];
         clock_gettime(CLOCK_REALTIME, &until);
         until.tv_sec += SEAT_EVERY_MS / 1000;
-        pthread_cond_timedwait(&hold->change, &hold->lock, &until);
-        /* In vain while servers are away; the seat is free then for a while, as it
-         * should be. */
-        seat_text(hold->number, hold->over ? 0 : clock_ms() + CLEAVE__NET_SEAT_MS, mine);
-        cleave__bucket_update(hold->bucket, hold->key, mine, strlen(mine), hold->revision,
-                              &hold->revision, &error);
+        pthread_mutex_lock(&hold->lock);
+        while (!hold->over && !hold->asked &&
+               pthread_cond_timedwait(&hold->change, &hold->lock, &until) != ETIMEDOUT)
+            ;
+        over = hold->over;
+        hold->asked = false;
+        bool lost = hold->lost;
+        pthread_mutex_unlock(&hold->lock);
+        /* In vain while servers are away; the seat is free then for a while, as it should be. */
+        if (!lost)
+            renew(hold, over);
     }
-    pthread_mutex_unlock(&hold->lock);
     return NULL;
+}
+
+enum cleave_status cleave__net_seat_check(struct cleave__net_hold *hold,
+                                          const struct cleave_progress *progress,
+                                          struct cleave_error *error)
+{
+    enum cleave_status status = CLEAVE_OK;
+    pthread_mutex_lock(&hold->lock);
+    while (!hold->lost && waking_ms() >= hold->until_ms && !status) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += WAIT_MS * 1000000;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        hold->asked = true;
+        pthread_cond_broadcast(&hold->change);
+        pthread_cond_timedwait(&hold->change, &hold->lock, &until);
+        if (progress && progress->stop && *progress->stop)
+            status = cleave_error_set(error, CLEAVE_INTERRUPTED, "stopped");
+    }
+    if (!status && hold->lost)
+        status = cleave_error_set(error, CLEAVE_CONFLICT,
+                                  "this publisher gave no sign of life for %d s, and its seat in "
+                                  "world '%s' is not its own any more: what is not acknowledged "
+                                  "must be published again",
+                                  CLEAVE__NET_SEAT_MS / 1000, hold->world);
+    pthread_mutex_unlock(&hold->lock);
+    return status;
 }
 
 enum cleave_status cleave__net_seat_take(struct cleave__net_session *session,
@@ -285,20 +418,24 @@ enum cleave_status cleave__net_seat_take(struct cleave__net_session *session,
     enum cleave_status status =
         cleave__bucket_open(&session->nats, "world", false, &hold->bucket, error);
     struct cleave__net_seat found = {0};
+    uint64_t began_ms = 0;
     bool again = !status;
     for (int tries = 0; again && tries < 10; tries++) {
         hold->number = 0;
         status = find_seat(hold, session->world.publishers, &found.number, error);
         if (!status)
             status = count_up(hold->bucket, "sessions", &hold->number, error);
+        began_ms = waking_ms();
         if (!status)
             status = claim(hold, hold->revision, error);
         again = status == CLEAVE_CONFLICT; /* it took so long that another has the seat */
     }
     if (!status)
         status = look_around(hold, session->world.publishers, found.number, &found.first, error);
+    hold->until_ms = began_ms + CLEAVE__NET_SEAT_MS - MARGIN_MS;
+    hold->world = session->nats.prefix;
     found.session = hold->number;
-    found.base = hold->number << NUMBER_BITS;
+    found.base = hold->number << CLEAVE__NET_NUMBER_BITS;
     pthread_mutex_init(&hold->lock, NULL);
     pthread_cond_init(&hold->change, NULL);
     if (!status && pthread_create(&hold->thread, NULL, keep_seat, hold))
@@ -321,7 +458,7 @@ void cleave__net_seat_release(struct cleave__net_hold *hold)
         return;
     pthread_mutex_lock(&hold->lock);
     hold->over = true;
-    pthread_cond_signal(&hold->change);
+    pthread_cond_broadcast(&hold->change);
     pthread_mutex_unlock(&hold->lock);
     pthread_join(hold->thread, NULL);
     pthread_cond_destroy(&hold->change);

@@ -133,8 +133,8 @@ static enum cleave_status follow(struct follower *f, struct cleave_error *error)
         }
         natsStatus s = natsSubscription_NextMsg(&message, f->subscription, 0);
         if (s == NATS_TIMEOUT) {
-            if (f->about->idle)
-                f->about->idle(f->about->context);
+            if (f->about->idle && !f->about->idle(f->about->context))
+                return CLEAVE_OK;
             s = natsSubscription_NextMsg(&message, f->subscription, WAIT_MS);
         }
         if (s == NATS_OK) {

@@ -23,8 +23,9 @@ struct cleave__net_following {
      * `subject`: the last part. */
     enum cleave_status (*each)(void *context, uint64_t sequence, const char *subject,
                                const char *content, size_t length, struct cleave_error *error);
-    /* Optional: nothing is at hand; what was printed may be flushed. */
-    void (*idle)(void *context);
+    /* Optional: nothing is at hand; what was printed may be flushed. False: nobody
+     * reads it, which ends it well. */
+    bool (*idle)(void *context);
     void *context;
 };
 

@@ -7,7 +7,7 @@
 
 #include "model/tiling.h"
 
-enum { VERSION = 1 };
+enum { VERSION = 2 };
 
 static const struct cleave__matcher_ops *const matchers[] = {
     &cleave__matcher_index, &cleave__matcher_cells, &cleave__matcher_scan};
@@ -65,7 +65,7 @@ enum cleave_status cleave__net_world_write(const struct cleave__net_world *w, ch
         partitions
             ? json_pack("{s:i, s:s, s:[f, f, f, f], s:[I, I], s:I, s:I, s:I, "
                         "s:s, s:s, s:s, s:I, s:f, "
-                        "s:I, s:I, s:I, s:I, s:o}",
+                        "s:I, s:I, s:I, s:I, s:b, s:I, s:o}",
                         "version", VERSION, "space", spaces[w->space.kind], "bounds", b->x0, b->y0,
                         b->x1, b->y1, "grid", (json_int_t)w->grid.columns, (json_int_t)w->grid.rows,
                         "evaluators", (json_int_t)w->evaluators, "routers", (json_int_t)w->routers,
@@ -73,8 +73,8 @@ enum cleave_status cleave__net_world_write(const struct cleave__net_world *w, ch
                         "summary", summaries[w->summary], "balance", balances[w->balance],
                         "balance_every_ns", (json_int_t)w->balance_every_ns, "beta", w->beta,
                         "batch", (json_int_t)w->batch, "window", (json_int_t)w->window, "retry_ns",
-                        (json_int_t)w->retry_ns, "replicas", (json_int_t)w->replicas, "partitions",
-                        partitions)
+                        (json_int_t)w->retry_ns, "replicas", (json_int_t)w->replicas, "track",
+                        w->track, "word_bytes", (json_int_t)w->word_bytes, "partitions", partitions)
             : NULL;
     return dump(root, out, error);
 }
@@ -214,6 +214,10 @@ enum cleave_status cleave__net_world_read(const char *text, size_t length,
     w.window = (uint32_t)get_integer(&r, "window", 1, 1000);
     w.retry_ns = get_integer(&r, "retry_ns", 1000000, hour_ns);
     w.replicas = (uint32_t)get_integer(&r, "replicas", 1, 5);
+    w.word_bytes = (uint32_t)get_integer(&r, "word_bytes", 256, 1 << 20);
+    w.track = json_is_true(json_object_get(root, "track"));
+    if (!json_is_boolean(json_object_get(root, "track")))
+        refuse(&r, "track", "neither true nor false");
     if (!r.failed && !(w.beta >= 0))
         refuse(&r, "beta", "negative");
     if (!r.failed)
@@ -242,4 +246,5 @@ void cleave__net_world_streaming(const struct cleave__net_world *w, struct cleav
     out->batch = w->batch;
     out->window = w->window;
     out->retry_ns = w->retry_ns;
+    out->track = w->track;
 }

@@ -3,11 +3,11 @@
  * bucket, as JSON, under the key `world`; who creates it decides, all others
  * take it from there.
  *
- *     {"version": 1, "space": "globe", "bounds": [-180, -90, 180, 90], "grid":
+ *     {"version": 2, "space": "globe", "bounds": [-180, -90, 180, 90], "grid":
  * [64, 64], "evaluators": 4, "routers": 2, "publishers": 16, "matcher":
  * "index", "summary": "forward", "balance": "adaptive", "balance_every_ns":
  * ..., "beta": 1, "batch": 256, "window": 8, "retry_ns": ..., "replicas": 3,
- * "partitions": [[x0, y0, x1, y1] or null, ...]} */
+ * "track": false, "word_bytes": 32768, "partitions": [[x0, y0, x1, y1] or null, ...]} */
 #ifndef CLEAVE_STREAM_NET_WORLD_H
 #define CLEAVE_STREAM_NET_WORLD_H
 
@@ -27,6 +27,8 @@ struct cleave__net_world {
     uint32_t batch, window;
     uint64_t retry_ns;
     uint32_t replicas;
+    bool track;                       /* there is a tracker: who enters and leaves is told */
+    uint32_t word_bytes;              /* of a full chunk of words (dictionary.h) */
     struct cleave__cells *partitions; /* [evaluators], malloc'd */
 };
 

@@ -133,7 +133,8 @@ static void acknowledged(void *feed, enum cleave__feed_kind kind, uint64_t which
     note(feed, kind, which, step, true);
 }
 
-const struct cleave__feed_ops cleave__stream_script_feed = {next, sent, acknowledged};
+const struct cleave__feed_ops cleave__stream_script_feed = {
+    .next = next, .sent = sent, .acknowledged = acknowledged};
 
 /* ---- the check ---- */
 

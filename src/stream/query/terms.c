@@ -16,6 +16,12 @@ void cleave__terms_free(struct cleave__terms *terms)
     CLEAVE_VECTOR_FREE(&terms->bytes);
 }
 
+void cleave__terms_rewind(struct cleave__terms *terms, struct cleave_intern_mark mark)
+{
+    cleave__intern_rewind(&terms->words, mark);
+    terms->uses.count = mark.count;
+}
+
 static enum cleave_status no_memory(struct cleave_error *error)
 {
     return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for words");
@@ -30,6 +36,9 @@ static enum cleave_status take(struct cleave__terms *terms, bool add,
     list->words++;
     uint32_t term = cleave__intern_find(&terms->words, word, length);
     if (term == CLEAVE_INTERN_NONE && add) {
+        if (terms->word_most && length > terms->word_most)
+            return cleave_error_set(error, CLEAVE_LIMIT, "a word of %zu bytes: at most %zu", length,
+                                    terms->word_most);
         if (!CLEAVE_RESERVE(&terms->uses, terms->uses.count + 1))
             return no_memory(error);
         term = cleave__intern_add(&terms->words, word, length);

@@ -26,6 +26,8 @@
 struct cleave__terms {
     struct cleave_intern words; /* in normal form */
     CLEAVE_VECTOR(uint64_t) uses;
+    size_t
+        word_most; /* bytes that a word to be added has at most: longer is CLEAVE_LIMIT; 0: any */
     /* Of the call at work. */
     CLEAVE_VECTOR(int32_t) points;
     CLEAVE_VECTOR(uint8_t) bytes;
@@ -53,6 +55,8 @@ enum cleave_status cleave__terms_keyword(struct cleave__terms *terms, const char
 enum cleave_status cleave__term_list_settle(struct cleave__term_list *list,
                                             struct cleave__terms *terms,
                                             struct cleave_error *error);
+/* Takes back the words that were added since cleave__intern_mark(&terms->words). */
+void cleave__terms_rewind(struct cleave__terms *terms, struct cleave_intern_mark mark);
 void cleave__term_list_clear(struct cleave__term_list *list);
 
 /* In normal form, NUL-terminated; valid for the dictionary's life. */

@@ -74,7 +74,7 @@ static void write_object(const struct cleave__evaluator *e, struct cleave_writer
                          const struct cleave__object *object, const struct cleave__match *first,
                          const struct cleave__match *end)
 {
-    bool track = e->seat->world->streaming->track;
+    bool track = e->seat->world->streaming->track, apart = e->seat->world->streaming->apart;
     cleave__put64(found, object->number);
     if (track) {
         cleave__put64(found, object->id);
@@ -87,8 +87,10 @@ static void write_object(const struct cleave__evaluator *e, struct cleave_writer
         cleave__put64(found, e->held.data[first->slot].id);
         if (track && e->ops->query(e->matcher, first->slot, &query))
             cleave__put64(found, query.end_ms);
+        if (track && apart)
+            cleave__put8(found, (uint8_t)query.events);
     }
-    if (e->seat->world->streaming->apart) {
+    if (apart) {
         cleave__put32(found, object->note_length);
         cleave__put_bytes(found, object->note, object->note_length);
     }

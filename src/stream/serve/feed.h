@@ -24,6 +24,9 @@ struct cleave__feed_ops {
     /* The next item; arrays live in `arena` or longer. CLEAVE_OK, or an error that ends the run. */
     enum cleave_status (*next)(void *feed, struct cleave_arena *arena,
                                struct cleave__feed_item *out, struct cleave_error *error);
+    /* Optional: before an answer counts, whether the feeder still may take it. Another status ends
+     * the run. */
+    enum cleave_status (*may_count)(void *feed, struct cleave_error *error);
     /* Optional, for checks: object `number`, or the query `id`, was sent or acknowledged. */
     void (*sent)(void *feed, enum cleave__feed_kind kind, uint64_t which, uint64_t step);
     void (*acknowledged)(void *feed, enum cleave__feed_kind kind, uint64_t which, uint64_t step);

@@ -152,9 +152,11 @@ static void send(struct cleave__feeder *f, struct cleave_context *context, uint3
     uint64_t pause_ns = cleave__pause_ns(f->seat->world->streaming->retry_ns,
                                          tries < CLEAVE__TRIES_MOST ? tries : CLEAVE__TRIES_MOST);
     const struct cleave__stream_world *world = f->seat->world;
-    uint32_t router = fed->tries && world->streaming->apart
-                          ? cleave__any_router(world)
-                          : cleave__router_actor(world, fed->router);
+    /* What travels in pieces must not go to several routers. */
+    uint32_t router =
+        fed->tries && world->streaming->apart && length <= world->streaming->whole_most
+            ? cleave__any_router(world)
+            : cleave__router_actor(world, fed->router);
     cleave__context_request(context, router, kind, body, length, pause_ns, index);
 }
 
@@ -384,6 +386,15 @@ static void answered(struct cleave__feeder *f, struct cleave_context *context,
     uint64_t now_ns = cleave__context_now_ns(context);
     if (message->sort == CLEAVE_TIMEOUT) {
         send_again(f, context, index);
+        return;
+    }
+    const struct cleave__streaming *streaming = f->seat->world->streaming;
+    struct cleave_error error;
+    enum cleave_status status = streaming->feed_ops->may_count
+                                    ? streaming->feed_ops->may_count(streaming->feed, &error)
+                                    : CLEAVE_OK;
+    if (status) {
+        cleave__context_fail(context, status, "%s", error.message);
         return;
     }
     tell(f, fed, true);

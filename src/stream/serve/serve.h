@@ -93,6 +93,7 @@ struct cleave__streaming {
     /* Each actor in a process of its own (stream/net): every evaluator has a sink, which is told
      * objects' notes too; several feeders come and go, and end their runs themselves. */
     bool apart;
+    size_t whole_most;      /* bytes of a body that whichever router lives can be sent */
     uint32_t feeders;       /* 0: 1 */
     uint64_t first_version; /* versions of a feeder's changes are above it */
     bool others;            /* feeders that began earlier may have changes under way */

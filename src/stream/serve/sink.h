@@ -39,6 +39,8 @@ struct cleave__sink {
 
 /* Of one match; digests add up whatever the order. */
 uint64_t cleave__match_digest(uint64_t object, uint64_t query);
+/* Of one who enters, or leaves. */
+uint64_t cleave__passage_digest(uint64_t thing, uint64_t query, uint64_t sequence, bool exits);
 /* Sinks that did not know of each other, into the first; see serve.h. False: memory is out. */
 bool cleave__sinks_join(struct cleave__sink *const *sinks, uint32_t count);
 /* Sorts what was kept and counts what came twice. */

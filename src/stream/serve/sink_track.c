@@ -21,6 +21,11 @@ void cleave__tracking_free(struct cleave__tracking *t)
     CLEAVE_VECTOR_FREE(&t->ids);
 }
 
+uint64_t cleave__passage_digest(uint64_t thing, uint64_t query, uint64_t sequence, bool exits)
+{
+    return cleave__mix64(cleave__mix64(cleave__mix64(thing) ^ query) ^ (sequence << 1 | exits));
+}
+
 enum cleave_status cleave__tracking_message(struct cleave__tracking *t,
                                             const struct cleave__track_message *message,
                                             const uint64_t *ends, struct cleave_error *error)
@@ -45,8 +50,7 @@ enum cleave_status cleave__tracking_message(struct cleave__tracking *t,
         if (exits && end_ms && *end_ms <= event->time_ms)
             continue; /* the query has ended: nobody leaves it */
         *(exits ? &t->left : &t->entered) += 1;
-        t->digest += cleave__mix64(cleave__mix64(cleave__mix64(event->thing) ^ event->query) ^
-                                   (event->sequence << 1 | exits));
+        t->digest += cleave__passage_digest(event->thing, event->query, event->sequence, exits);
     }
     return status;
 }

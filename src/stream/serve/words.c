@@ -62,8 +62,8 @@ bool cleave__found_read(const struct cleave__stream_world *world, struct cleave_
                         struct cleave__found *out)
 {
     const struct cleave__streaming *streaming = world->streaming;
-    *out =
-        (struct cleave__found){.object = cleave__get64(reader), .step = streaming->track ? 16 : 8};
+    uint32_t step = !streaming->track ? 8 : streaming->apart ? 17 : 16;
+    *out = (struct cleave__found){.object = cleave__get64(reader), .step = step};
     if (streaming->track) {
         out->thing = cleave__get64(reader);
         out->sequence = cleave__get64(reader);

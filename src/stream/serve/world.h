@@ -85,8 +85,8 @@ static inline uint64_t cleave__stream_ahead_most(const struct cleave__stream_wor
  *     u64 settled     every change of a query of a lower version is, too
  * What was found of them: u64 number, u32 count, u64 ids, for each object that a query has; with
  * faults for every object. If things are tracked, for every object that has an id, too: after the
- * number u64 thing, u64 sequence, u64 time, and after each query's id u64 its end. Where sinks are
- * apart, then u32 length and an object's note. Changes of
+ * number u64 thing, u64 sequence, u64 time, and after each query's id u64 its end and, where sinks
+ * are apart, u8 its events. Where they are, then u32 length and an object's note. Changes of
  * queries travel as records: u8 op, u64 version, u32 cover, the query; before them, from the feeder
  * u64 settled, from routers u32 stamp (the evaluator's epoch that the router knew), u32 tries (that
  * were in vain: who waits for others with it does so as long) and u64 settled. */
@@ -113,7 +113,8 @@ enum cleave__stream_kind {
     CLEAVE__STREAM_SHIFT,         /* balancer to evaluator: where to cut */
     CLEAVE__STREAM_OVER,          /* feeder to balancer: nothing more will come */
     CLEAVE__STREAM_DONE,          /* answers */
-    CLEAVE__STREAM_ASTRAY         /* not for this evaluator, by what it knows */
+    CLEAVE__STREAM_ASTRAY,        /* not for this evaluator, by what it knows */
+    CLEAVE__STREAM_SEEN           /* sink to tracker (stream/net): found */
 };
 
 enum cleave__change_of_query { CLEAVE__STORE = 1, CLEAVE__REMOVE = 2 };
@@ -139,9 +140,8 @@ enum cleave_status cleave__stream_watch_make(struct cleave__stream_watch *watch,
 /* What was found of one object, borrowed from the message. */
 struct cleave__found {
     uint64_t object, thing, sequence, time_ms; /* but for the first if things are tracked, else 0 */
-    uint32_t count,
-        step; /* ids [count], u64 each `step` bytes; if tracked, u64 an end behind each */
-    const uint8_t *ids, *note;
+    uint32_t count, step;      /* ids [count], u64 each `step` bytes; if tracked, u64 an end */
+    const uint8_t *ids, *note; /* behind each, and if apart u8 its events */
     uint32_t note_length;
 };
 

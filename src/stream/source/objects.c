@@ -352,6 +352,9 @@ enum cleave_status cleave__objects_next(struct cleave__objects *o, struct cleave
     struct cleave_error fallback;
     error = error ? error : &fallback;
     struct cleave__object object = {0};
+    struct cleave__terms *terms = o->options.terms;
+    struct cleave_intern_mark words =
+        terms ? cleave__intern_mark(&terms->words) : (struct cleave_intern_mark){0};
     enum cleave_status status = cleave__rows_next(o->rows, error);
     if (status == CLEAVE_END)
         return status;
@@ -366,8 +369,11 @@ enum cleave_status cleave__objects_next(struct cleave__objects *o, struct cleave
     bool refused = status == CLEAVE_BAD_INPUT || status == CLEAVE_LIMIT;
     o->counts.rows += !status || refused;
     o->counts.refused += refused;
-    if (status)
+    if (status) {
+        if (terms)
+            cleave__terms_rewind(terms, words); /* what is refused leaves nothing */
         return status;
+    }
     struct cleave__value id = cleave__objects_id(o);
     object.id = id.kind ? cleave__thing_number(id.text, id.length) : 0;
     object.number = ++o->number;

@@ -367,6 +367,13 @@ enum cleave_status cleave__queries_next(struct cleave__queries *q, struct cleave
     struct cleave__query query = {0};
     struct cleave_error fallback;
     error = error ? error : &fallback;
+    struct cleave__terms *terms = q->options.terms;
+    struct cleave_intern *fields = q->options.fields;
+    struct cleave_intern_mark words = {0}, named = {0};
+    if (terms)
+        words = cleave__intern_mark(&terms->words);
+    if (fields)
+        named = cleave__intern_mark(fields);
     enum cleave_status status = cleave__rows_next(q->rows, error);
     if (status == CLEAVE_END)
         return status;
@@ -385,6 +392,10 @@ enum cleave_status cleave__queries_next(struct cleave__queries *q, struct cleave
     q->refused += status == CLEAVE_BAD_INPUT || status == CLEAVE_LIMIT;
     if (!status)
         *out = query;
+    if (status && terms) /* what is refused leaves nothing */
+        cleave__terms_rewind(terms, words);
+    if (status && fields)
+        cleave__intern_rewind(fields, named);
     return status;
 }
 

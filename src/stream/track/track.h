@@ -86,6 +86,12 @@ void cleave__track_events_clear(struct cleave__track_events *events);
 void cleave__track_events_free(struct cleave__track_events *events);
 const struct cleave__track_counts *cleave__tracker_counts(const struct cleave__tracker *tracker);
 uint64_t cleave__tracker_things(const struct cleave__tracker *tracker);
+/* What each thing is inside of (ids rising), the one silent for longest first. False: `each` said
+ * so, or memory is out. */
+bool cleave__tracker_each(const struct cleave__tracker *tracker,
+                          bool (*each)(void *context, uint64_t thing, const uint64_t *queries,
+                                       uint32_t count),
+                          void *context);
 size_t cleave__tracker_bytes(const struct cleave__tracker *tracker); /* of memory that it holds */
 bool cleave__tracker_check(const struct cleave__tracker *tracker);   /* every invariant */
 

@@ -34,6 +34,37 @@ size_t cleave__tracker_bytes(const struct cleave__tracker *t)
            t->scratch.capacity * sizeof *t->scratch.data;
 }
 
+static int rising(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+bool cleave__tracker_each(const struct cleave__tracker *t,
+                          bool (*each)(void *context, uint64_t thing, const uint64_t *queries,
+                                       uint32_t count),
+                          void *context)
+{
+    CLEAVE_VECTOR(uint64_t) ids = {0};
+    bool fine = true;
+    for (uint32_t at = t->seen.first; at != CLEAVE__NO_THING && fine;) {
+        const struct cleave__thing *thing = &t->things.data[at];
+        fine = CLEAVE_RESERVE(&ids, (size_t)thing->inside.count + 1);
+        ids.count = 0;
+        for (uint32_t i = 0; i < thing->inside.count && fine; i++) {
+            const struct cleave__known *known = &t->known.data[thing->inside.items[i]];
+            if (known->live)
+                ids.data[ids.count++] = known->id;
+        }
+        if (fine && ids.count)
+            qsort(ids.data, ids.count, sizeof *ids.data, rising);
+        fine = fine && each(context, thing->id, ids.data, (uint32_t)ids.count);
+        at = thing->seen.after;
+    }
+    CLEAVE_VECTOR_FREE(&ids);
+    return fine;
+}
+
 static bool count_items(const struct cleave__tracker *t, const uint32_t *items, uint32_t count,
                         uint32_t *held)
 {

@@ -73,6 +73,8 @@ static void put_columns(struct cleave_words *w, const struct cleave__load_target
             cleave__words_add(w, "%s", sqlite_type(column));
         else
             cleave__words_type(w, postgres_type(column->type_name));
+        if (column->collation && !target->sqlite)
+            cleave__words_add(w, " COLLATE %s", column->collation);
         if (column->generated && !target->sqlite)
             cleave__words_add(w, " GENERATED ALWAYS AS (%s) STORED", column->generated);
         if (column->fallback && !target->sqlite)

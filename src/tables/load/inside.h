@@ -8,11 +8,14 @@
 #include "tables/route/image.h"
 #include "tables/route/words.h"
 
+#define CLEAVE__LOAD_PREFIX "cleave-load-" /* of prepared transactions */
+
 struct cleave__load_column {
     const char *name, *type_name;
     enum cleave_type type;
     uint32_t lookup_column;
     bool not_null, exact;  /* exact: a decimal number, not a float */
+    const char *collation; /* quoted, with its schema; NULL: that of the type */
     const char *fallback;  /* DEFAULT, PostgreSQL's; NULL: none */
     const char *generated; /* GENERATED ALWAYS AS; such a column is not filled */
 };
@@ -83,6 +86,10 @@ enum cleave_status cleave__load_tables(struct cleave__load *load, struct cleave_
 
 /* targets.c: sessions, what is there already, one distributed transaction. */
 enum cleave_status cleave__load_open(struct cleave__load *load, struct cleave_error *error);
+/* One statement in a transaction of its own; the answer is in the load's arena. */
+enum cleave_status cleave__load_one(struct cleave__load *load, struct cleave__load_target *target,
+                                    const char *text, struct cleave_store_answer *answer,
+                                    struct cleave_error *error);
 enum cleave_status cleave__load_batch(struct cleave__load *load, struct cleave__load_target *target,
                                       const struct cleave_store_statement *statements,
                                       uint32_t count, enum cleave_batch_end end,
@@ -90,6 +97,23 @@ enum cleave_status cleave__load_batch(struct cleave__load *load, struct cleave__
                                       struct cleave_arena *arena, struct cleave_error *error);
 enum cleave_status cleave__load_commit(struct cleave__load *load, struct cleave_error *error);
 void cleave__load_undo(struct cleave__load *load);
+
+/* alone.c: sessions of a load, and no other load at the same databases. */
+enum cleave_status cleave__load_target_open(struct cleave__load *load,
+                                            struct cleave__load_target *target, const char *url,
+                                            struct cleave_error *error);
+/* Waits a while for another load that has just been killed. CLEAVE_CONFLICT: it is at work. */
+enum cleave_status cleave__load_lock(struct cleave__load *load, struct cleave__load_target *target,
+                                     struct cleave_error *error);
+/* Shard 0 was lost as it was told to commit: `*decided` is whether it did. It has a new session
+ * then. On an error nobody knows (`why` is that of the commit). */
+enum cleave_status cleave__load_find_out(struct cleave__load *load, bool *decided,
+                                         const struct cleave_error *why,
+                                         struct cleave_error *error);
+/* Whether a target has committed the load of that name as its shard 0; else `*decided` stays. */
+enum cleave_status cleave__load_has_decided(struct cleave__load *load,
+                                            struct cleave__load_target *target, const char *name,
+                                            bool *decided, struct cleave_error *error);
 
 /* ddl.c: statements, in `arena`. */
 struct cleave__load_script {

@@ -94,7 +94,8 @@ static enum cleave_status run(struct cleave__load *load, struct cleave_error *er
                                 load->lookup->shards, options->shard_count);
     if (getrandom(&draw, sizeof draw, 0) != sizeof draw)
         return cleave_error_set(error, CLEAVE_IO, "the system gives no random numbers");
-    snprintf(load->name, sizeof load->name, "cleave-load-%016llx", (unsigned long long)draw);
+    snprintf(load->name, sizeof load->name, CLEAVE__LOAD_PREFIX "%016llx",
+             (unsigned long long)draw);
     enum cleave_status status = cleave__load_source(load, error);
     if (!status)
         status = cleave__load_tables(load, error);

@@ -18,9 +18,12 @@ static enum cleave_status source_postgres(struct cleave__load *load, struct clea
 {
     struct cleave_store_statement begin[] = {
         {"SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY", NULL, 0},
-        {"SET LOCAL search_path = pg_catalog", NULL, 0}};
-    struct cleave_store_batch batch = {begin, 2, CLEAVE_BATCH_OPEN, NULL};
-    struct cleave_store_answer answers[2];
+        {"SET LOCAL search_path = pg_catalog", NULL, 0},
+        /* Rows that a policy hides from this role are an error, not left out without a word. */
+        {"SET LOCAL row_security = off", NULL, 0}};
+    enum { COUNT = sizeof begin / sizeof *begin };
+    struct cleave_store_batch batch = {begin, COUNT, CLEAVE_BATCH_OPEN, NULL};
+    struct cleave_store_answer answers[COUNT];
     enum cleave_status status = load->ops->send(load->session, &batch, error);
     if (!status)
         status = load->ops->receive(load->session, &load->arena, answers, NULL, error);

@@ -167,6 +167,34 @@ static enum cleave_status take_extra(void *context, uint32_t count, const char *
     return pushed ? CLEAVE_OK : cleave__load_no_memory(error);
 }
 
+/* table, column, collation */
+static enum cleave_status take_collation(void *context, uint32_t count, const char *const *values,
+                                         struct cleave_error *error)
+{
+    struct cleave__load *load = context;
+    struct cleave__load_table *table = table_named(load, values[0]);
+    (void)count;
+    uint32_t at =
+        table ? cleave__schema_column(table->source, values[1], strlen(values[1])) : CLEAVE_ABSENT;
+    if (at == CLEAVE_ABSENT)
+        return CLEAVE_OK;
+    table->columns[at].collation = cleave__arena_copy(&load->arena, values[2], strlen(values[2]));
+    return table->columns[at].collation ? CLEAVE_OK : cleave__load_no_memory(error);
+}
+
+/* A query of the parent gives the child's rows too: brought as two tables they would be there
+ * twice.
+ */
+static enum cleave_status refuse_inherited(void *context, uint32_t count, const char *const *values,
+                                           struct cleave_error *error)
+{
+    (void)context, (void)count;
+    return cleave_error_set(error, CLEAVE_UNSUPPORTED,
+                            "table %.150s inherits from %.150s, which shards cannot keep; make it "
+                            "a partition, or a table of its own",
+                            values[0], values[1]);
+}
+
 #define NAME "CASE n.nspname WHEN 'public' THEN '' ELSE n.nspname || '.' END || c.relname"
 #define OURS                                                                                       \
     "JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'p') AND NOT "         \
@@ -189,7 +217,21 @@ static enum cleave_status read_extras(struct cleave__load *load, struct cleave_e
         "AND i.indisvalid AND NOT (i.indisunique AND i.indpred IS NULL AND i.indexprs IS NULL) AND "
         "NOT EXISTS (SELECT FROM pg_constraint k WHERE k.conindid = i.indexrelid AND k.conrelid = "
         "c.oid) ORDER BY 1, 2, 3";
-    enum cleave_status status = cleave__load_query(load, defaults, take_default, load, error);
+    static const char collations[] =
+        "SELECT " NAME ", a.attname, quote_ident(s.nspname) || '.' || quote_ident(o.collname) FROM "
+        "pg_attribute a JOIN pg_type t ON t.oid = a.atttypid JOIN pg_collation o ON o.oid = "
+        "a.attcollation JOIN pg_namespace s ON s.oid = o.collnamespace JOIN pg_class c ON c.oid = "
+        "a.attrelid " OURS
+        "AND a.attnum > 0 AND NOT a.attisdropped AND a.attcollation <> t.typcollation ORDER BY 1, "
+        "2";
+    static const char inherited[] =
+        "SELECT " NAME ", i.inhparent::regclass FROM pg_inherits i JOIN pg_class c ON c.oid = "
+        "i.inhrelid " OURS "ORDER BY 1, 2";
+    enum cleave_status status = cleave__load_query(load, inherited, refuse_inherited, load, error);
+    if (!status)
+        status = cleave__load_query(load, collations, take_collation, load, error);
+    if (!status)
+        status = cleave__load_query(load, defaults, take_default, load, error);
     return status ? status : cleave__load_query(load, extras, take_extra, load, error);
 }
 

@@ -10,8 +10,6 @@
 
 #include "tables/load/inside.h"
 
-static const char prefix[] = "cleave-load-";
-
 enum { PART_SIZE = 56 };
 
 /* Targets may be databases of one server, which share its names of prepared transactions. */
@@ -34,23 +32,13 @@ enum cleave_status cleave__load_batch(struct cleave__load *load, struct cleave__
     return status ? status : target->ops->receive(target->session, arena, answers, NULL, error);
 }
 
-static enum cleave_status one(struct cleave__load *load, struct cleave__load_target *target,
-                              const char *text, struct cleave_store_answer *answer,
-                              struct cleave_error *error)
+enum cleave_status cleave__load_one(struct cleave__load *load, struct cleave__load_target *target,
+                                    const char *text, struct cleave_store_answer *answer,
+                                    struct cleave_error *error)
 {
     struct cleave_store_statement statement = {.text = text};
     return cleave__load_batch(load, target, &statement, 1, CLEAVE_BATCH_COMMIT, answer,
                               &load->arena, error);
-}
-
-static enum cleave_status open_target(struct cleave__load *load, struct cleave__load_target *target,
-                                      const char *url, struct cleave_error *error)
-{
-    target->ops = cleave__store_of(url);
-    target->sqlite = target->ops == &cleave__sqlite;
-    target->shown = cleave__store_shown(url, &load->arena);
-    return target->shown ? target->ops->open(url, &target->session, error)
-                         : cleave__load_no_memory(error);
 }
 
 /* The source among them: it would wait for itself to be dropped, or be. */
@@ -77,30 +65,6 @@ static enum cleave_status tell_apart(struct cleave__load *load, struct cleave_er
     return status;
 }
 
-/* Whether a target has committed the load of that name as its shard 0. */
-static enum cleave_status has_decided(struct cleave__load *load, struct cleave__load_target *target,
-                                      const char *name, bool *decided, struct cleave_error *error)
-{
-    struct cleave_store_answer answer;
-    char text[160];
-    size_t length = sizeof prefix - 1; /* the load's name, without the part's number */
-    length += strcspn(name + length, "-'");
-    enum cleave_status status =
-        one(load, target,
-            target->sqlite
-                ? "SELECT 1 FROM sqlite_schema WHERE name = 'cleave_loads'"
-                : "SELECT 1 FROM pg_tables WHERE tablename = 'cleave_loads' AND schemaname = "
-                  "current_schema()",
-            &answer, error);
-    if (status || !answer.rows)
-        return status;
-    snprintf(text, sizeof text, "SELECT 1 FROM cleave_loads WHERE name = '%.*s'", (int)length,
-             name);
-    status = one(load, target, text, &answer, error);
-    *decided = *decided || (!status && answer.rows);
-    return status;
-}
-
 /* Parts of an earlier load that was cut off; it may have had the shards in another order. */
 static enum cleave_status recover(struct cleave__load *load, struct cleave_error *error)
 {
@@ -109,12 +73,13 @@ static enum cleave_status recover(struct cleave__load *load, struct cleave_error
         struct cleave__load_target *target = &load->targets[i];
         const char *const *names = NULL;
         uint32_t count = 0;
-        status =
-            target->ops->prepared(target->session, prefix, &load->arena, &names, &count, error);
+        status = target->ops->prepared(target->session, CLEAVE__LOAD_PREFIX, &load->arena, &names,
+                                       &count, error);
         for (uint32_t n = 0; !status && n < count; n++) {
             bool decided = false;
             for (uint32_t d = 0; !status && d < load->target_count; d++)
-                status = has_decided(load, &load->targets[d], names[n], &decided, error);
+                status =
+                    cleave__load_has_decided(load, &load->targets[d], names[n], &decided, error);
             if (!status)
                 status = target->ops->send_finish(target->session, names[n], decided, error);
             if (!status)
@@ -136,7 +101,7 @@ static enum cleave_status check_settled(struct cleave__load *load,
     enum cleave_status status =
         target->ops->prepared(target->session, "cleave-", &load->arena, &names, &count, error);
     for (uint32_t n = 0; !status && n < count; n++) {
-        if (strncmp(names[n], prefix, sizeof prefix - 1))
+        if (strncmp(names[n], CLEAVE__LOAD_PREFIX, sizeof CLEAVE__LOAD_PREFIX - 1))
             return cleave_error_set(error, CLEAVE_BAD_INPUT,
                                     "%.200s has a transaction %.100s prepared; `cleave tables "
                                     "recover --everyone` settles it",
@@ -216,11 +181,13 @@ enum cleave_status cleave__load_open(struct cleave__load *load, struct cleave_er
     for (uint32_t i = 0; !status && i < count; i++) {
         struct cleave__load_target *target = &load->targets[load->target_count++];
         target->reference = i == options->shard_count;
-        status = open_target(load, target,
-                             target->reference ? options->reference : options->shards[i], error);
+        status = cleave__load_target_open(
+            load, target, target->reference ? options->reference : options->shards[i], error);
     }
     if (!status)
         status = tell_apart(load, error);
+    for (uint32_t i = 0; !status && i < count; i++)
+        status = cleave__load_lock(load, &load->targets[i], error);
     if (!status)
         status = recover(load, error);
     for (uint32_t i = 0; !status && i < count; i++)
@@ -254,8 +221,8 @@ static enum cleave_status check_counts(const struct cleave__load *load, uint32_t
 }
 
 /* Indexes, foreign keys, counts, and the end: shard 0 commits once its counts are right, the others
- * are prepared first, since they can still be undone. */
-static enum cleave_status end_part(struct cleave__load *load, uint32_t number,
+ * are prepared first, since they can still be undone. `*asked`: shard 0 was told to commit. */
+static enum cleave_status end_part(struct cleave__load *load, uint32_t number, bool *asked,
                                    struct cleave_error *error)
 {
     struct cleave__load_target *target = &load->targets[number];
@@ -278,7 +245,8 @@ static enum cleave_status end_part(struct cleave__load *load, uint32_t number,
     target->prepared = !status && number;
     if (!status)
         status = check_counts(load, number, answers + count - load->table_count, error);
-    if (!status && !number)
+    *asked = !status && !number;
+    if (*asked)
         status = cleave__load_batch(load, target, last, load->target_count > 1 ? 2 : 0,
                                     CLEAVE_BATCH_COMMIT, answers, &arena, error);
     CLEAVE_VECTOR_FREE(&script.statements);
@@ -290,10 +258,22 @@ enum cleave_status cleave__load_commit(struct cleave__load *load, struct cleave_
 {
     enum cleave_status status = cleave__load_stopped(load, "committing", 0, error);
     struct cleave_store_answer answer;
+    struct cleave_error lost = {0};
+    bool asked = false;
     for (uint32_t i = 1; !status && i < load->target_count; i++)
-        status = end_part(load, i, error);
-    if (!status)
-        status = end_part(load, 0, error);
+        status = end_part(load, i, &asked, error);
+    if (status)
+        return status;
+    status = end_part(load, 0, &asked, &lost);
+    if (status && error)
+        *error = lost;
+    if (status == CLEAVE_IO && asked) {
+        bool decided = false;
+        enum cleave_status found = cleave__load_find_out(load, &decided, &lost, error);
+        for (uint32_t i = 0; found && i < load->target_count; i++)
+            load->targets[i].prepared = false; /* the next load settles them */
+        status = found ? found : decided ? CLEAVE_OK : status;
+    }
     if (status)
         return status;
     for (uint32_t i = 1; i < load->target_count; i++) {
@@ -312,10 +292,11 @@ enum cleave_status cleave__load_commit(struct cleave__load *load, struct cleave_
                                       why.message);
     }
     if (!status && load->target_count > 1)
-        status = one(load, &load->targets[0], "DROP TABLE cleave_loads", &answer, error);
+        status =
+            cleave__load_one(load, &load->targets[0], "DROP TABLE cleave_loads", &answer, error);
     for (uint32_t i = 0; !status && i < load->target_count; i++) {
         if (!load->targets[i].sqlite)
-            (void)one(load, &load->targets[i], "ANALYZE", &answer, NULL);
+            (void)cleave__load_one(load, &load->targets[i], "ANALYZE", &answer, NULL);
     }
     return status;
 }

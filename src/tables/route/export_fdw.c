@@ -98,8 +98,10 @@ static void put_warnings(struct cleave_fdw *f, const struct cleave_table_index *
     bool by_rest =
         f->map->otherwise == CLEAVE_MAP_HASH || f->map->otherwise == CLEAVE_MAP_ROUND_ROBIN;
     if (by_rest && !cleave__fdw_goes_exactly(f))
-        cleave__words_add(w, "-- Values without an entry go by PostgreSQL's hash here, not by "
-                             "cleave's: load them through this server.\n");
+        cleave__words_add(w,
+                          "-- WARNING: values without an entry go by PostgreSQL's hash here, not "
+                          "by cleave's: rows that `cleave tables\n-- load` brought under such "
+                          "keys are not found by them. Load these through this server.\n");
     if (f->table->primary.count || f->table->unique_count)
         cleave__words_add(w, "-- Its keys are not declared here: foreign partitions cannot carry "
                              "them. The shards\n-- enforce those that hold the partition key.\n");

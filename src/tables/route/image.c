@@ -34,6 +34,11 @@ static enum cleave_status check_table(const struct cleave_layout *layout, uint32
 {
     const struct cleave_table *table = &layout->schema->tables[index];
     const struct cleave_table_layout *placed = &layout->tables[index];
+    if (!table->column_count)
+        return cleave_error_set(error, CLEAVE_BAD_INPUT,
+                                "table %s has no columns to place its rows by: drop it, or leave "
+                                "it out of the schema",
+                                table->name);
     if (placed->key_column >= table->column_count)
         return cleave_error_set(error, CLEAVE_BAD_ARGUMENT, "table %s: no key column %u",
                                 table->name, placed->key_column);

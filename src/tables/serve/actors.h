@@ -30,7 +30,7 @@ struct cleave__client {
     const struct cleave__seat *seat;
     uint64_t next;     /* transaction, counted over all repetitions */
     uint64_t began_ns; /* the one under way */
-    uint64_t done, distributed;
+    uint64_t done, distributed, accesses;
     struct cleave_histogram latency_ns;
 };
 

@@ -6,13 +6,21 @@
 
 #include "tables/serve/actors.h"
 
+/* What is flushed: a timer's tag. */
+enum flushed {
+    PART = 1, /* what a part has prepared or committed */
+    ALONE,    /* a transaction of one part */
+    DECISION
+};
+
 struct backend {
     const struct cleave__seat *seat;
-    /* of the transaction coordinated here */
-    struct cleave_promise client;
+    struct cleave_promise asked; /* by the client, or by the coordinator */
+    /* of the transaction that this is the coordinator of, or a part */
     uint64_t transaction;
+    uint32_t accesses;
     uint32_t outstanding; /* answers of parts */
-    bool committing;
+    bool decided;
 };
 
 static enum cleave_status create(const void *argument, void **self, struct cleave_error *error)
@@ -25,25 +33,30 @@ static enum cleave_status create(const void *argument, void **self, struct cleav
     return CLEAVE_OK;
 }
 
-static void work(const struct backend *backend, struct cleave_context *context, uint32_t accesses,
-                 uint32_t flushes)
+static void work(struct cleave_context *context, const struct cleave_distribution *each,
+                 uint32_t times)
 {
-    const struct cleave_simulation *simulation = backend->seat->cluster->simulation;
     struct cleave_random *random = cleave__context_random(context);
     uint64_t ns = 0;
-    for (uint32_t i = 0; i < accesses; i++)
-        ns += cleave__distribution_draw(&simulation->work, random);
-    for (uint32_t i = 0; i < flushes; i++)
-        ns += cleave__distribution_draw(&simulation->flush, random);
+    for (uint32_t i = 0; i < times; i++)
+        ns += cleave__distribution_draw(each, random);
     cleave__context_spend(context, ns);
 }
 
-static void answer(struct cleave_context *context, struct cleave_promise promise,
-                   uint64_t transaction, uint32_t accesses)
+static void flush(const struct backend *backend, struct cleave_context *context, enum flushed what)
+{
+    const struct cleave_simulation *simulation = backend->seat->cluster->simulation;
+    cleave__context_timer(
+        context, cleave__distribution_draw(&simulation->flush, cleave__context_random(context)),
+        what);
+}
+
+static void answer(const struct backend *backend, struct cleave_context *context)
 {
     struct cleave_writer *writer = cleave__context_writer(context);
-    cleave__serve_body(writer, transaction, accesses);
-    cleave__context_answer(context, promise, CLEAVE__SERVE_DONE, writer->data, writer->count);
+    cleave__serve_body(writer, backend->transaction, backend->accesses);
+    cleave__context_answer(context, backend->asked, CLEAVE__SERVE_DONE, writer->data,
+                           writer->count);
 }
 
 /* To every part but the one here; how many accesses that one has. */
@@ -70,28 +83,31 @@ static uint32_t ask_parts(struct backend *backend, struct cleave_context *contex
     return here;
 }
 
-static uint32_t accesses_of(const struct cleave_plan *plan, uint64_t number)
-{
-    uint64_t transaction = number % plan->transactions;
-    uint32_t accesses = 0;
-    for (uint64_t p = plan->offsets.data[transaction]; p < plan->offsets.data[transaction + 1]; p++)
-        accesses += plan->parts.data[p].accesses;
-    return accesses;
-}
-
-/* All parts have answered: commit, or the end. */
+/* All parts have answered: the decision, or the end. */
 static void go_on(struct backend *backend, struct cleave_context *context)
 {
-    const struct cleave_plan *plan = backend->seat->cluster->plan;
-    bool writes = plan->writes.data[backend->transaction % plan->transactions];
-    if (writes && !backend->committing) {
-        backend->committing = true;
-        work(backend, context, 0, 1); /* the decision */
-        ask_parts(backend, context, CLEAVE__SERVE_COMMIT);
-        work(backend, context, 0, 1); /* its own commit, while the others do theirs */
+    const struct cleave__cluster *cluster = backend->seat->cluster;
+    const struct cleave_plan *plan = cluster->plan;
+    uint64_t transaction = backend->transaction % plan->transactions;
+    if (backend->decided) {
+        answer(backend, context);
         return;
     }
-    answer(context, backend->client, backend->transaction, accesses_of(plan, backend->transaction));
+    work(context, &cluster->simulation->gather, plan->gathers.data[transaction]);
+    if (plan->writes.data[transaction])
+        flush(backend, context, DECISION);
+    else
+        answer(backend, context);
+}
+
+static void flushed(struct backend *backend, struct cleave_context *context, enum flushed what)
+{
+    if (what == DECISION) {
+        backend->decided = true;
+        ask_parts(backend, context, CLEAVE__SERVE_COMMIT);
+    } else {
+        answer(backend, context);
+    }
 }
 
 static void receive(void *self, struct cleave_context *context,
@@ -99,6 +115,11 @@ static void receive(void *self, struct cleave_context *context,
 {
     struct backend *backend = self;
     const struct cleave_plan *plan = backend->seat->cluster->plan;
+    const struct cleave_simulation *simulation = backend->seat->cluster->simulation;
+    if (message->sort == CLEAVE_TIMER) {
+        flushed(backend, context, (enum flushed)message->tag);
+        return;
+    }
     if (message->sort == CLEAVE_REPLY) {
         assert(backend->outstanding > 0);
         if (--backend->outstanding == 0)
@@ -106,30 +127,36 @@ static void receive(void *self, struct cleave_context *context,
         return;
     }
     struct cleave_reader reader = {message->body, message->body + message->length, false};
-    uint64_t transaction = cleave__get_varint(&reader);
-    uint32_t accesses = cleave__get_count(&reader, UINT32_MAX);
+    backend->transaction = cleave__get_varint(&reader);
+    backend->accesses = cleave__get_count(&reader, UINT32_MAX);
+    backend->asked = message->promise;
     if (reader.failed) {
         cleave__context_fail(context, CLEAVE_CORRUPT, "a request is cut short");
         return;
     }
-    bool writes = plan->writes.data[transaction % plan->transactions];
+    bool writes = plan->writes.data[backend->transaction % plan->transactions];
     switch ((enum cleave__serve_kind)message->kind) {
     case CLEAVE__SERVE_RUN:
-        backend->client = message->promise;
-        backend->transaction = transaction;
-        backend->committing = false;
-        accesses = ask_parts(backend, context, CLEAVE__SERVE_PART);
-        work(backend, context, accesses, writes);
-        if (backend->outstanding == 0)
-            answer(context, message->promise, transaction, accesses);
+        backend->decided = false;
+        work(context, &simulation->work, ask_parts(backend, context, CLEAVE__SERVE_PART));
+        if (backend->outstanding)
+            break;
+        if (writes)
+            flush(backend, context, ALONE);
+        else
+            answer(backend, context);
         break;
     case CLEAVE__SERVE_PART:
-        work(backend, context, accesses, writes);
-        answer(context, message->promise, transaction, accesses);
+        work(context, &simulation->work, backend->accesses);
+        work(context, &simulation->prepare, writes);
+        if (writes)
+            flush(backend, context, PART);
+        else
+            answer(backend, context);
         break;
     case CLEAVE__SERVE_COMMIT:
-        work(backend, context, 0, 1);
-        answer(context, message->promise, transaction, 0);
+        work(context, &simulation->prepare, 1);
+        flush(backend, context, PART);
         break;
     case CLEAVE__SERVE_DONE:
         break;

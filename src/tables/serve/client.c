@@ -50,6 +50,7 @@ static void begin(struct cleave__client *client, struct cleave_context *context)
     cleave__serve_body(writer, client->next, accesses);
     client->began_ns = cleave__context_now_ns(context);
     client->distributed += parts > 1;
+    client->accesses += accesses;
     client->next += cluster->simulation->clients;
     cleave__context_request(context, cleave__backend_of(cluster, shard, client->seat->client),
                             CLEAVE__SERVE_RUN, writer->data, writer->count, 0, 0);

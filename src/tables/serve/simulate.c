@@ -22,6 +22,8 @@ struct cleave_simulation cleave__simulation_usual(uint32_t shards)
         .processors = 4,
         .bytes_per_s = 125000000,
         .work = {.kind = CLEAVE_CONSTANT, .low_ns = 100 * US},
+        .prepare = {.kind = CLEAVE_CONSTANT, .low_ns = 100 * US},
+        .gather = {.kind = CLEAVE_CONSTANT, .low_ns = 100 * US},
         .flush = {.kind = CLEAVE_CONSTANT, .low_ns = 200 * US},
         .network = {.kind = CLEAVE_LOGNORMAL, .low_ns = 200 * US, .shape = 0.5},
         .transactions = transactions};
@@ -32,7 +34,8 @@ struct play {
     struct cleave__cluster cluster;
     struct cleave_runtime *runtime;
     struct cleave__seat *seats; /* [clients] */
-    struct cleave_host *hosts;  /* [shards] */
+    uint32_t machines;
+    struct cleave_host *hosts; /* [machines] */
     uint32_t first_client;
 };
 
@@ -45,7 +48,7 @@ static enum cleave_status spawn_all(struct play *play, struct cleave_error *erro
         /* The clients are on a machine of their own, without limits. */
         const struct cleave_actor_ops *ops =
             s < shards ? &cleave__backend_ops : &cleave__client_ops;
-        struct cleave_spawn_options on = {.node = s};
+        struct cleave_spawn_options on = {.node = s < shards ? s % play->machines : play->machines};
         for (uint32_t c = 0; c < simulation->clients && !status; c++) {
             status = cleave__runtime_spawn(play->runtime, ops, &play->seats[c], &on, &actor, error);
             if (s == shards && c == 0)
@@ -66,6 +69,7 @@ static enum cleave_status sum_up(const struct play *play, struct cleave_simulate
             cleave__runtime_state(play->runtime, play->first_client + c);
         sum.transactions += client->done;
         sum.distributed += client->distributed;
+        sum.accesses += client->accesses;
         if (!cleave__histogram_merge(&latency, &client->latency_ns)) {
             cleave__histogram_free(&latency);
             return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for latencies");
@@ -76,13 +80,16 @@ static enum cleave_status sum_up(const struct play *play, struct cleave_simulate
     sum.p50_ms = (double)cleave__histogram_quantile(&latency, 0.5) * 1e-6;
     sum.p99_ms = (double)cleave__histogram_quantile(&latency, 0.99) * 1e-6;
     cleave__histogram_free(&latency);
-    for (uint32_t s = 0; s < play->cluster.plan->shards; s++) {
+    for (uint32_t m = 0; m < play->machines; m++) {
         uint64_t busy_ns = 0;
-        for (uint32_t c = 0; c < simulation->clients; c++)
-            busy_ns +=
-                cleave__runtime_stats(play->runtime, cleave__backend_of(&play->cluster, s, c))
-                    ->busy_ns;
-        uint32_t processors = play->hosts[s].servers ? play->hosts[s].servers : simulation->clients;
+        uint32_t backends = 0;
+        for (uint32_t s = m; s < play->cluster.plan->shards; s += play->machines) {
+            for (uint32_t c = 0; c < simulation->clients; c++, backends++)
+                busy_ns +=
+                    cleave__runtime_stats(play->runtime, cleave__backend_of(&play->cluster, s, c))
+                        ->busy_ns;
+        }
+        uint32_t processors = play->hosts[m].servers ? play->hosts[m].servers : backends;
         double share = elapsed_s > 0 ? (double)busy_ns * 1e-9 / elapsed_s / processors : 0;
         sum.busiest = share > sum.busiest ? share : sum.busiest;
     }
@@ -109,22 +116,25 @@ enum cleave_status cleave__simulate(const struct cleave_plan *plan,
     play.cluster.transactions =
         simulation->transactions ? simulation->transactions : plan->transactions;
     play.seats = calloc(simulation->clients, sizeof *play.seats);
-    play.hosts = calloc(plan->shards, sizeof *play.hosts);
+    play.machines = simulation->machines && simulation->machines < plan->shards
+                        ? simulation->machines
+                        : plan->shards;
+    play.hosts = calloc(play.machines, sizeof *play.hosts);
     enum cleave_status status = CLEAVE_OK;
     if (!play.seats || !play.hosts)
         status = cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for the simulation");
     for (uint32_t c = 0; !status && c < simulation->clients; c++)
         play.seats[c] = (struct cleave__seat){&play.cluster, c};
-    for (uint32_t s = 0; !status && s < plan->shards; s++)
-        play.hosts[s] =
+    for (uint32_t m = 0; !status && m < play.machines; m++)
+        play.hosts[m] =
             simulation->host_count == 0
                 ? (struct cleave_host){simulation->processors, simulation->bytes_per_s}
-                : simulation->hosts[s < simulation->host_count ? s : simulation->host_count - 1];
+                : simulation->hosts[m < simulation->host_count ? m : simulation->host_count - 1];
     struct cleave_runtime_options options = {
         .transport = &cleave__sim, .seed = simulation->seed, .lean = true};
     options.sim.remote = simulation->network;
     options.sim.nodes = play.hosts;
-    options.sim.node_count = plan->shards;
+    options.sim.node_count = play.machines;
     if (!status)
         status = cleave__runtime_new(&options, &play.runtime, error);
     if (!status)
