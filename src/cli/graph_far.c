@@ -4,10 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
-
-#include "base/random.h"
 
 /* The agreement is larger than a message may be: pieces of this size, named by the hash of the
  * whole, and at last, by whoever is first, a key that names the hash. */
@@ -36,11 +32,17 @@ static enum cleave_status write_pieces(struct cleave_graph_far *far,
     return status;
 }
 
+static void placed_key(char *key, size_t size, uint64_t hash)
+{
+    snprintf(key, size, "placed.%016" PRIx64, hash);
+}
+
 static enum cleave_status make_agreement(struct cleave_graph_far *far,
-                                         const struct cleave__graph *graph,
+                                         const struct cleave__graph *graph, const char *placement,
                                          cleave__agreement_maker *make, void *context, bool *made,
                                          struct cleave_error *error)
 {
+    char key[60];
     struct cleave__agreement a = {0};
     struct cleave_writer whole = {0};
     uint8_t head[HEAD_BYTES];
@@ -60,6 +62,12 @@ static enum cleave_status make_agreement(struct cleave_graph_far *far,
     cleave__store64(head, hash);
     cleave__store64(head + 8, whole.count);
     status = write_pieces(far, &whole, hash, error);
+    placed_key(key, sizeof key, hash);
+    if (!status)
+        status =
+            cleave__bucket_create(far->bucket, key, placement, strlen(placement), &revision, error);
+    if (status == CLEAVE_CONFLICT)
+        status = CLEAVE_OK; /* by whatever name: these are the owners */
     if (!status)
         status = cleave__bucket_create(far->bucket, "world", head, sizeof head, &revision, error);
     *made = !status;
@@ -110,6 +118,7 @@ static enum cleave_status read_agreement(struct cleave_graph_far *far, const cha
     if (!status)
         status = cleave__agreement_read(whole.data, whole.count, graph, &far->agreement, error);
     if (!status) {
+        far->hash = hash;
         snprintf(far->prefix, sizeof far->prefix, "%s.graph.%016" PRIx64, name, hash);
         far->nats.prefix = far->prefix;
     }
@@ -119,7 +128,7 @@ static enum cleave_status read_agreement(struct cleave_graph_far *far, const cha
 
 enum cleave_status cleave__graph_far_open(struct cleave_graph_far *far,
                                           const struct cleave_nats_arguments *arguments,
-                                          const struct cleave__graph *graph,
+                                          const struct cleave__graph *graph, const char *placement,
                                           cleave__agreement_maker *make, void *context, bool *made,
                                           struct cleave_error *error)
 {
@@ -131,7 +140,7 @@ enum cleave_status cleave__graph_far_open(struct cleave_graph_far *far,
     if (!status)
         status = read_agreement(far, arguments->name, graph, error);
     if (status == CLEAVE_NOT_FOUND && make) {
-        status = make_agreement(far, graph, make, context, &first, error);
+        status = make_agreement(far, graph, placement, make, context, &first, error);
         if (!status)
             status = read_agreement(far, arguments->name, graph, error);
     } else if (status == CLEAVE_NOT_FOUND) {
@@ -147,70 +156,30 @@ enum cleave_status cleave__graph_far_open(struct cleave_graph_far *far,
     return status;
 }
 
-static void seat_key(char *key, size_t size, uint32_t seat)
+enum cleave_status cleave__graph_far_placed(struct cleave_graph_far *far, const char *name,
+                                            const char *placement, struct cleave_error *error)
 {
-    snprintf(key, size, "client.%u", seat);
-}
-
-/* CLEAVE_CONFLICT: somebody has it. A seat's value: when it is free again, ms since 1970. */
-static enum cleave_status take_seat(struct cleave_graph_far *far, uint32_t seat, uint64_t now_ms,
-                                    struct cleave_error *error)
-{
-    char key[40];
-    uint8_t until[8];
+    char key[60];
     struct cleave_writer there = {0};
     uint64_t revision;
-    seat_key(key, sizeof key, seat);
-    cleave__store64(until, now_ms + CLEAVE_SEAT_KEPT_S * 1000);
-    if (far->seated)
-        return cleave__bucket_update(far->bucket, key, until, sizeof until, far->seat_revision,
-                                     &far->seat_revision, error);
-    enum cleave_status status =
-        cleave__bucket_create(far->bucket, key, until, sizeof until, &far->seat_revision, error);
-    if (status != CLEAVE_CONFLICT)
-        return status;
-    status = cleave__bucket_get(far->bucket, key, &there, &revision, error);
-    bool left = !status && (there.count != sizeof until || cleave__load64(there.data) < now_ms);
+    placed_key(key, sizeof key, far->hash);
+    enum cleave_status status = cleave__bucket_get(far->bucket, key, &there, &revision, error);
+    if (status == CLEAVE_NOT_FOUND) /* by a version that did not write it down */
+        status = CLEAVE_OK;
+    else if (!status &&
+             (there.count != strlen(placement) || memcmp(there.data, placement, there.count) != 0))
+        status = cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
+                                  "the world '%s' was placed by '%.*s', not by '%.60s': give the "
+                                  "same --placements, none, or another --name",
+                                  name, (int)(there.count < 60 ? there.count : 60), there.data,
+                                  placement);
     free(there.data);
-    if (status == CLEAVE_NOT_FOUND || (!status && !left))
-        return CLEAVE_CONFLICT;
-    return status ? status
-                  : cleave__bucket_update(far->bucket, key, until, sizeof until, revision,
-                                          &far->seat_revision, error);
-}
-
-enum cleave_status cleave__graph_far_sit(struct cleave_graph_far *far, struct cleave_error *error)
-{
-    struct timespec now;
-    uint32_t count = far->agreement.clients;
-    clock_gettime(CLOCK_REALTIME, &now);
-    uint64_t now_ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-    if (far->seated)
-        return take_seat(far, far->seat, now_ms, error);
-    uint64_t from = cleave__mix64((uint64_t)now.tv_nsec ^ (uint64_t)getpid() << 32) % count;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t seat = (uint32_t)((from + i) % count);
-        enum cleave_status status = take_seat(far, seat, now_ms, error);
-        if (status == CLEAVE_CONFLICT)
-            continue;
-        far->seated = !status;
-        far->seat = seat;
-        return status;
-    }
-    return cleave_error_set(error, CLEAVE_LIMIT,
-                            "all %u seats of clients are taken: try again later (one that was left "
-                            "by a crash is free after %d s)",
-                            count, CLEAVE_SEAT_KEPT_S);
+    return status;
 }
 
 void cleave__graph_far_close(struct cleave_graph_far *far)
 {
-    char key[40];
-    struct cleave_error ignored;
-    if (far->seated) {
-        seat_key(key, sizeof key, far->seat);
-        cleave__bucket_remove(far->bucket, key, &ignored);
-    }
+    cleave__graph_far_leave(far);
     cleave__bucket_close(far->bucket);
     cleave__agreement_free(&far->agreement);
     *far = (struct cleave_graph_far){0};

@@ -132,7 +132,7 @@ static enum cleave_status set_up(const struct arguments *a, struct asked *x,
     if (x->checked)
         status = cleave__graph_oracle_new(x->graph, &x->oracle, error);
     if (!status && a->nats.told)
-        status = cleave__graph_far_open(&x->far, &a->nats, x->graph, NULL, NULL, NULL, error);
+        status = cleave__graph_far_open(&x->far, &a->nats, x->graph, NULL, NULL, NULL, NULL, error);
     if (status || a->nats.told)
         return status;
     status = cleave__graph_place(&request, plan.placements[0], x->owner, NULL, error);
@@ -212,7 +212,7 @@ static enum cleave_status ask_far(const struct arguments *a, struct asked *x,
         const char *name = a->graph.executors[e]->name;
         struct told told = {x, name, CLEAVE_OK, error};
         struct cleave__served served;
-        status = cleave__graph_far_sit(&x->far, error);
+        status = cleave__graph_far_sit(&x->far, (uint32_t)a->patience_s, progress, error);
         struct cleave__serving serving = {.transport = &cleave__nats,
                                           .nats = x->far.nats,
                                           .threads = 1,

@@ -238,18 +238,18 @@ static enum cleave_status serve_far(struct cleave_graph_run *o, const struct cle
     struct cleave_graph_far far;
     uint64_t under_way = (uint64_t)serving->clients * serving->outstanding;
     enum cleave_status status =
-        cleave__graph_far_open(&far, &o->a->nats, graph, NULL, NULL, NULL, error);
+        cleave__graph_far_open(&far, &o->a->nats, graph, NULL, NULL, NULL, NULL, error);
     if (status)
         return status;
     cleave__agreement_apply(&far.agreement, serving);
-    status = cleave__graph_far_sit(&far, error);
+    status = cleave__graph_far_sit(&far, CLEAVE_SEAT_PATIENCE_S, serving->progress, error);
     serving->transport = &cleave__nats;
     serving->nats = far.nats;
     serving->part = CLEAVE__PART_CLIENT;
     serving->seat = far.seat;
     serving->outstanding = (uint32_t)(under_way < serving->sources ? under_way : serving->sources);
     serving->finals = 0;
-    serving->patience_ns = CLEAVE_SEAT_KEPT_S * UINT64_C(1000000000) * 9 / 10;
+    serving->patience_ns = UINT64_C(100000000000); /* without any answer */
     if (!status)
         status = cleave__graph_serve(graph, serving, out, error);
     cleave__graph_far_close(&far);

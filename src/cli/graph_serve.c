@@ -25,7 +25,7 @@ struct arguments {
     struct cleave_nats_arguments nats;
     struct cleave_observe_arguments observe;
     enum cleave__graph_part part;
-    bool has_seat;
+    bool has_seat, says_placement;
     uint32_t seat, coordinators, clients, workers, mailbox_most;
     uint64_t retry_ns, retry_most_ns;
     const struct cleave_progress *progress;
@@ -99,7 +99,8 @@ static error_t parse(int key, char *value, struct argp_state *state)
     case ARGP_KEY_END:
         if (a->part == CLEAVE__PART_ALL || !a->has_seat)
             argp_error(state, "which process is this? --role shard|coordinator --seat I");
-        if (a->graph.placement_count == 0)
+        a->says_placement = a->graph.placement_count > 0;
+        if (!a->says_placement)
             a->graph.placements[a->graph.placement_count++] = "hash";
         if (a->graph.placement_count > 1)
             argp_error(state, "--placements: one only");
@@ -154,6 +155,32 @@ static enum cleave_status place(void *context, const struct cleave__graph *graph
     return status;
 }
 
+/* Whoever says by what the world is to be placed means it: a file, by what it says. */
+static enum cleave_status check_placement(const struct arguments *a,
+                                          const struct cleave__graph *graph,
+                                          struct cleave_graph_far *far, struct cleave_error *error)
+{
+    const char *placement = a->graph.placements[0];
+    if (placement[0] != '@')
+        return cleave__graph_far_placed(far, a->nats.name, placement, error);
+    struct cleave__agreement here = {0};
+    enum cleave_status status = place((void *)a, graph, &here, error);
+    for (uint32_t v = 0; !status && v < graph->vertices; v++) {
+        char buffer[24];
+        size_t length;
+        if (here.owner[v] == far->agreement.owner[v])
+            continue;
+        const char *id = cleave__graph_id(graph, v, buffer, &length);
+        status = cleave_error_set(error, CLEAVE_BAD_ARGUMENT,
+                                  "%.200s: the world '%s' has user %.*s on shard %" PRIu32
+                                  ", not %" PRIu32 ": give the same file, or another --name",
+                                  placement + 1, a->nats.name, (int)(length < 60 ? length : 60), id,
+                                  far->agreement.owner[v], here.owner[v]);
+    }
+    cleave__agreement_free(&here);
+    return status;
+}
+
 static enum cleave_status serve(struct arguments *a, struct cleave_observe *observe,
                                 struct cleave_terminal *terminal, struct cleave_error *error)
 {
@@ -164,7 +191,8 @@ static enum cleave_status serve(struct arguments *a, struct cleave_observe *obse
     const char *role = a->part == CLEAVE__PART_SHARD ? "shard" : "coordinator";
     enum cleave_status status = cleave__graph_open(&a->graph, a->progress, &graph, error);
     if (!status)
-        status = cleave__graph_far_open(&far, &a->nats, graph, place, a, &made, error);
+        status = cleave__graph_far_open(&far, &a->nats, graph, a->graph.placements[0], place, a,
+                                        &made, error);
     cleave__terminal_clear(terminal);
     uint32_t shards = (uint32_t)cleave__graph_now(&a->graph, CLEAVE_AXIS_SHARDS);
     if (!status &&
@@ -175,6 +203,8 @@ static enum cleave_status serve(struct arguments *a, struct cleave_observe *obse
                                   ": give the same --shards and --coordinators, or another --name",
                                   a->nats.name, far.agreement.shards, far.agreement.coordinators,
                                   shards, a->coordinators);
+    if (!status && !made && a->says_placement)
+        status = check_placement(a, graph, &far, error);
     if (!status) {
         uint32_t users = 0;
         for (uint32_t v = 0; v < graph->vertices && a->part == CLEAVE__PART_SHARD; v++)

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "graph/serve/stranger.h"
 #include "move/move.h"
 
 static void destroy(void *self)
@@ -95,13 +96,24 @@ static void receive(void *self, struct cleave_context *context,
     struct cleave__graph_client *client = self;
     const struct cleave__serving *serving = client->seat->world->serving;
     uint32_t at = (uint32_t)message->tag;
+    bool open = client->seat->world->open;
+    if (open && message->sort != CLEAVE_REPLY && message->sort != CLEAVE_TIMEOUT) {
+        cleave__stranger_refuse(client->seat->world, message);
+        return;
+    }
     if (message->sort == CLEAVE_MESSAGE) { /* the queries when nothing changes any more */
         client->next = (uint64_t)serving->sources + client->seat->index;
         client->end = (uint64_t)serving->sources + serving->finals;
         start(client, context, NULL, 0);
         return;
     }
-    if (message->sort == CLEAVE_TIMEOUT) {
+    bool answered = message->sort != CLEAVE_TIMEOUT;
+    if (answered && open &&
+        !cleave__stranger_answer(client->seat->world, client->number[at], message)) {
+        cleave__stranger_refuse(client->seat->world, message);
+        answered = false;
+    }
+    if (!answered) {
         client->tries[at]++;
         cleave__counter_add(client->seat->world->watch->asked_again, 1);
         send(client, context, at);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/serve/stranger.h"
+
 static void no_memory(struct cleave_context *context)
 {
     cleave__context_fail(context, CLEAVE_NO_MEMORY, "no memory for queries");
@@ -131,10 +133,8 @@ static void begin(struct cleave__coordinator *c, struct cleave_context *context,
     if (world->open)
         wait_ns = cleave__get64(&reader);
     if (world->open && !cleave__question_read(&reader, world->graph, &query, &executor)) {
-        CLEAVE_LOG(world->serving->log, CLEAVE_LOG_WARN, "question refused",
-                   CLEAVE_FIELD_UNSIGNED("client", message->sender),
-                   CLEAVE_FIELD_UNSIGNED("bytes", message->length));
-        return; /* of somebody who speaks otherwise */
+        cleave__stranger_refuse(world, message); /* of somebody who speaks otherwise */
+        return;
     }
     uint32_t slot = search_slot(c);
     if (slot == UINT32_MAX) {
@@ -307,6 +307,13 @@ static void take_lists(struct cleave__coordinator *c, struct cleave_context *con
     struct cleave__ask ask = c->asks.data[message->tag];
     c->free_asks.data[c->free_asks.count++] = (uint32_t)message->tag;
     bool in_time = message->sort != CLEAVE_TIMEOUT;
+    if (in_time && c->far) {
+        const struct cleave__search *s = c->searches.data[ask.search];
+        in_time = cleave__stranger_lists(c->seat->world, s->ask.data + ask.first, ask.count,
+                                         s->looking, message);
+        if (!in_time) /* as if none had come */
+            cleave__stranger_refuse(c->seat->world, message);
+    }
     c->under_way--;
     if (!in_time) {
         c->repeated++;
@@ -352,11 +359,26 @@ static void take_back(struct cleave__coordinator *c, struct cleave_context *cont
         no_memory(context);
 }
 
+static void receive_open(struct cleave__coordinator *c, struct cleave_context *context,
+                         const struct cleave_message *message)
+{
+    if (!cleave__stranger_to_coordinator(c->seat, message))
+        cleave__stranger_refuse(c->seat->world, message);
+    else if (message->sort == CLEAVE_REPLY || message->sort == CLEAVE_TIMEOUT)
+        take_lists(c, context, message);
+    else if (message->sort == CLEAVE_REQUEST)
+        begin(c, context, message);
+    else
+        take_back(c, context, message->sender);
+}
+
 static void receive(void *self, struct cleave_context *context,
                     const struct cleave_message *message)
 {
     struct cleave__coordinator *c = self;
-    if (cleave__move_message(message))
+    if (c->far)
+        receive_open(c, context, message);
+    else if (cleave__move_message(message))
         cleave__move_router_receive(&c->router, context, message);
     else if (message->kind == CLEAVE__GRAPH_REPLICAS)
         take_replicas(c, context, message);
@@ -364,8 +386,6 @@ static void receive(void *self, struct cleave_context *context,
         take_lists(c, context, message);
     else if (message->kind == CLEAVE__GRAPH_QUERY)
         begin(c, context, message);
-    else if (message->kind == CLEAVE__GRAPH_BACK && c->far)
-        take_back(c, context, message->sender);
     else
         cleave__context_fail(context, CLEAVE_CORRUPT,
                              "a message of kind %u, unknown to coordinators", message->kind);

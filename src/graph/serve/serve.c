@@ -307,14 +307,32 @@ static void measure_busy(struct play *play)
     play->busiest = took_ns ? (double)most_ns / (double)took_ns : 0;
 }
 
+/* Queries answered, by the clients that are here. */
+static uint64_t answered(const struct play *play)
+{
+    uint64_t sum = 0;
+    for (uint32_t c = 0; c < play->world.serving->clients; c++) {
+        const struct cleave__graph_client *client =
+            cleave__runtime_state(play->runtime, cleave__client_actor(&play->world, c));
+        sum += client ? client->done : 0;
+    }
+    return sum;
+}
+
 /* The run, and where something changes a second one when nothing does any more. */
 static enum cleave_status run(struct play *play, struct cleave_error *error)
 {
     const struct cleave__serving *serving = play->world.serving;
     play->began_ns = cleave__runtime_now_ns(play->runtime);
-    uint64_t until_ns = serving->patience_ns ? play->began_ns + serving->patience_ns : 0;
-    enum cleave_status status =
-        cleave__runtime_run(play->runtime, until_ns, serving->progress, error);
+    enum cleave_status status;
+    uint64_t before, now = 0;
+    do {
+        before = now;
+        uint64_t until_ns =
+            serving->patience_ns ? cleave__runtime_now_ns(play->runtime) + serving->patience_ns : 0;
+        status = cleave__runtime_run(play->runtime, until_ns, serving->progress, error);
+        now = status ? 0 : answered(play);
+    } while (serving->patience_ns && now > before && now < serving->sources);
     if (!status)
         measure_busy(play);
     for (uint32_t c = 0; c < serving->clients && serving->finals && !status; c++)

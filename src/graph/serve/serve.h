@@ -88,7 +88,7 @@ struct cleave__serving {
      * and coordinators run until they are stopped. Nothing changes in such a world yet. */
     enum cleave__graph_part part;
     uint32_t seat;
-    uint64_t patience_ns; /* of a client: then it gives up; 0: never */
+    uint64_t patience_ns; /* of a client: after so long without any answer it gives up; 0: never */
     bool unchecked;       /* answers are not held against the unsharded graph */
     void (*told)(void *context, const struct cleave__graph_answer *answer); /* NULL: nobody asks */
     void *told_to;

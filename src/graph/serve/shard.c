@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "graph/serve/stranger.h"
 
 static void release(void *context, uint64_t key, uint64_t value)
 {
@@ -315,6 +316,10 @@ static void receive(void *self, struct cleave_context *context,
                     const struct cleave_message *message)
 {
     struct cleave__shard *shard = self;
+    if (shard->seat->world->open && !cleave__stranger_read(shard->seat, message)) {
+        cleave__stranger_refuse(shard->seat->world, message);
+        return;
+    }
     if (cleave__move_message(message)) {
         cleave__move_end_receive(&shard->end, context, message);
         return;

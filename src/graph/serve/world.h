@@ -18,6 +18,7 @@ struct cleave__graph_watch {
     struct cleave_gauge *under_way;
     struct cleave_timing *answering;                    /* ns, as clients see it */
     struct cleave_counter *requested, *requested_again; /* of shards, by coordinators */
+    struct cleave_counter *refused; /* messages that nobody of this world sends */
     struct cleave_counter *reads, *cache_hits, *cache_misses, *uncached; /* lists, at shards */
 };
 

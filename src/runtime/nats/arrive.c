@@ -322,6 +322,12 @@ static void take_begun(struct cleave__nats *nats, const struct cleave__envelope 
         cleave__nats_superseded(nats, nats->boxes.data[envelope->receiver]->actor);
 }
 
+void cleave__nats_refuse(struct cleave__nats *nats)
+{
+    atomic_fetch_add(&nats->refused, 1);
+    cleave__counter_add(nats->told_refused, 1);
+}
+
 void cleave__nats_arrive(natsConnection *connection, natsSubscription *subscription,
                          natsMsg *message, void *closure)
 {
@@ -348,7 +354,7 @@ void cleave__nats_arrive(natsConnection *connection, natsSubscription *subscript
             cleave__crew_call(&nats->crew);
     }
     if (!good)
-        atomic_fetch_add(&nats->refused, 1);
+        cleave__nats_refuse(nats);
     pthread_mutex_unlock(&nats->lock);
     natsMsg_Destroy(message);
 }

@@ -122,7 +122,7 @@ void cleave__asks_finish(struct cleave__nats *nats, uint64_t most_ns)
 
 /* ---- in ---- */
 
-enum verdict { ANSWERED, AGAIN, REFUSED };
+enum verdict { ANSWERED, AGAIN, STRANGE /* not of JetStream: as none */, REFUSED };
 /* Of servers after those that libnats knows: 409, the same id is under way; as WrongLastSequence,
  * which does not say what it is. */
 enum { DUPLICATE_UNDER_WAY = 10158, WRONG_LAST_SEQUENCE = 10164 };
@@ -135,8 +135,11 @@ static enum verdict read_ack(const char *bytes, size_t size, struct cleave__ack 
     json_t *root = json_loadb(bytes, size, 0, &wrong);
     json_t *error = json_object_get(root, "error");
     enum verdict verdict = ANSWERED;
-    if (!json_is_object(root)) {
-        verdict = AGAIN;
+    bool says = error ? json_is_integer(json_object_get(error, "code"))
+                      : json_integer_value(json_object_get(root, "seq")) > 0 ||
+                            json_is_true(json_object_get(root, "success"));
+    if (!says) {
+        verdict = STRANGE;
     } else if (error) {
         json_int_t code = json_integer_value(json_object_get(error, "code"));
         json_int_t detail = json_integer_value(json_object_get(error, "err_code"));
@@ -147,7 +150,11 @@ static enum verdict read_ack(const char *bytes, size_t size, struct cleave__ack 
                       detail != JSStorageResourcesExceededErr && detail != JSStreamStoreFailedErr;
         passes = passes || detail == DUPLICATE_UNDER_WAY;
         verdict = ack->conflict ? ANSWERED : passes ? AGAIN : REFUSED;
-        snprintf(text, text_size, "%s", said ? said : "without a reason");
+        bool full = detail == JSInsufficientResourcesErr ||
+                    detail == JSStorageResourcesExceededErr || detail == JSStreamStoreFailedErr;
+        snprintf(text, text_size, "%.100s%s", said ? said : "without a reason",
+                 full ? ": make room on the servers (disk, max_file_store), and start this again"
+                      : "");
     } else {
         json_int_t sequence = json_integer_value(json_object_get(root, "seq"));
         ack->sequence = sequence > 0 ? (uint64_t)sequence : 0;
@@ -181,10 +188,13 @@ void cleave__asks_arrive(natsConnection *connection, natsSubscription *subscript
     pthread_mutex_lock(&nats->asks_lock);
     uint64_t *slot = cleave__map_find(&nats->asks, token);
     struct cleave__ask *ask = slot ? (struct cleave__ask *)(uintptr_t)*slot : NULL;
-    if (ask && verdict != AGAIN)
+    bool told = verdict == ANSWERED || verdict == REFUSED;
+    if (ask && told)
         cleave__map_remove(&nats->asks, token);
     pthread_mutex_unlock(&nats->asks_lock);
-    if (!ask || verdict == AGAIN)
+    if (verdict == STRANGE)
+        cleave__nats_refuse(nats);
+    if (!ask || !told)
         return;
     if (verdict == REFUSED)
         cleave__nats_fail(nats, CLEAVE_IO, "JetStream refuses a message to %s: %s", ask->subject,

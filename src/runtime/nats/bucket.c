@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/random.h"
 #include "runtime/nats/ask.h"
 
 struct cleave__bucket {
@@ -11,6 +12,7 @@ struct cleave__bucket {
     jsCtx *js;
     kvStore *store;
     uint64_t patience_ns;
+    bool alone;    /* one server has it */
     uint64_t last; /* the newest message of all keys that was heard of */
     char name[CLEAVE__SUBJECT_BYTES];
 };
@@ -24,13 +26,24 @@ static uint64_t now_ns(void)
     return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
 }
 
+/* What the server has forbidden, which it says beside the answer that never comes; NULL: nothing.
+ */
+static const char *forbidden(const struct cleave__bucket *bucket)
+{
+    const char *text = NULL;
+    if (!bucket->dial.connection ||
+        natsConnection_GetLastError(bucket->dial.connection, &text) != NATS_NOT_PERMITTED)
+        return NULL;
+    return text && text[0] ? text : natsStatus_GetText(NATS_NOT_PERMITTED);
+}
+
 /* Nobody there, or no leader: may be over in a moment. False: it has been too long. */
 static bool wait_for(const struct cleave__bucket *bucket, natsStatus status, uint64_t began_ns)
 {
     bool passes = status == NATS_TIMEOUT || status == NATS_NO_RESPONDERS ||
                   status == NATS_CONNECTION_DISCONNECTED || status == NATS_IO_ERROR ||
                   status == NATS_STALE_CONNECTION;
-    if (!passes || now_ns() - began_ns > bucket->patience_ns)
+    if (!passes || forbidden(bucket) || now_ns() - began_ns > bucket->patience_ns)
         return false;
     nanosleep(&(struct timespec){.tv_nsec = (long)pause_ns}, NULL);
     return true;
@@ -40,6 +53,12 @@ static enum cleave_status failed(const struct cleave__bucket *bucket, natsStatus
                                  jsErrCode code, struct cleave_error *error)
 {
     char what[CLEAVE__SUBJECT_BYTES + 20];
+    const char *text = forbidden(bucket);
+    if (text)
+        return cleave_error_set(error, CLEAVE_IO,
+                                "the bucket %s: the NATS server does not permit it: %s; subjects "
+                                "$JS.API.>, $KV.> and _INBOX.> are needed",
+                                bucket->name, text);
     snprintf(what, sizeof what, "the bucket %s", bucket->name);
     return cleave__ask_refused(error, status, code, what);
 }
@@ -79,8 +98,12 @@ enum cleave_status cleave__bucket_open(const struct cleave_nats_options *options
                 break;
             said = NATS_OK;
         }
+        kvStatus *about = NULL;
+        if (!said && !kvStore_Status(&about, bucket->store))
+            bucket->alone = kvStatus_Replicas(about) == 1;
+        kvStatus_Destroy(about);
         /* One that is being made on a cluster has no leader to say so yet. */
-        if (!make && (said == NATS_NOT_FOUND || said == NATS_TIMEOUT))
+        if (!make && !forbidden(bucket) && (said == NATS_NOT_FOUND || said == NATS_TIMEOUT))
             status =
                 cleave_error_set(error, CLEAVE_NOT_FOUND, "there is no bucket %s", bucket->name);
         else if (said)
@@ -151,8 +174,8 @@ static natsStatus look_up(struct cleave__bucket *bucket, const char *key, const 
  *
  * With replicas the server (2.9) compares a key's revision before it proposes a write, not when it
  * makes it: two that come together both win. It does compare the stream's last sequence number when
- * it makes it. So both are asked for; where only the second was wrong, another key was written
- * meanwhile, and *passed is set: once more, behind `bucket->last`. */
+ * it makes it. So both are asked for, but of one server alone; where only the second was wrong,
+ * another key was written meanwhile, and *passed is set: once more, behind `bucket->last`. */
 static natsStatus replace(struct cleave__bucket *bucket, const char *key, const void *bytes,
                           size_t length, uint64_t last, uint64_t *now, bool *passed, bool *conflict)
 {
@@ -166,7 +189,8 @@ static natsStatus replace(struct cleave__bucket *bucket, const char *key, const 
     if (bucket->last < last)
         bucket->last = last;
     options.ExpectLastSubjectSeq = last;
-    options.ExpectLastSeq = bucket->last;
+    if (!bucket->alone)
+        options.ExpectLastSeq = bucket->last;
     natsStatus status = js_Publish(&ack, bucket->js, subject, bytes, (int)length, &options, &code);
     if (!status)
         *now = bucket->last = ack->Sequence;
@@ -188,6 +212,16 @@ static natsStatus replace(struct cleave__bucket *bucket, const char *key, const 
     return status;
 }
 
+enum { CROWD = 6, CROWD_NS = 500000, CROWD_MOST_NS = 64000000 };
+
+/* Up to `*most`, which doubles: those that met part. */
+static long crowd_pause_ns(uint64_t *most)
+{
+    uint64_t pause = cleave__mix64(now_ns()) % *most;
+    *most = *most * 2 < CROWD_MOST_NS ? *most * 2 : CROWD_MOST_NS;
+    return (long)pause;
+}
+
 size_t cleave__bucket_most(const struct cleave__bucket *bucket)
 {
     return bucket->dial.payload_most - 1024;
@@ -199,6 +233,7 @@ static enum cleave_status change(struct cleave__bucket *bucket, const char *key,
                                  struct cleave_error *error)
 {
     uint64_t began_ns = now_ns();
+    uint64_t pause_most_ns = CROWD_NS;
     bool unsure = false, done = false;
     if (length > cleave__bucket_most(bucket))
         return cleave_error_set(error, CLEAVE_LIMIT,
@@ -215,8 +250,11 @@ static enum cleave_status change(struct cleave__bucket *bucket, const char *key,
             *revision = now;
             return CLEAVE_OK;
         }
-        if (passed && now_ns() - began_ns <= bucket->patience_ns)
+        /* Somebody else got on: only a crowd keeps this from coming to an end. */
+        if (passed && now_ns() - began_ns <= bucket->patience_ns * CROWD) {
+            nanosleep(&(struct timespec){.tv_nsec = crowd_pause_ns(&pause_most_ns)}, NULL);
             continue;
+        }
         const char *text = last ? NULL : nats_GetLastError(NULL);
         conflict = conflict ||
                    (text && (strstr(text, "wrong last sequence") || strstr(text, "key exists")));

@@ -14,6 +14,7 @@
 #define CLEAVE_RUNTIME_NATS_CORE_H
 
 #include "base/map.h"
+#include "base/metrics.h"
 #include "runtime/nats/dial.h"
 #include "runtime/nats/link.h"
 #include "runtime/threads/crew.h"
@@ -86,8 +87,9 @@ struct cleave__nats {
     _Alignas(128) atomic_uint waiting; /* links that wait for credit */
     atomic_bool disconnects;           /* there were some: messages may be lost */
     atomic_bool closing;
-    atomic_ullong disconnected_ns; /* since when; 0: connected */
-    atomic_ullong refused;         /* messages that could not be read, or nobody's */
+    atomic_ullong disconnected_ns;       /* since when; 0: connected */
+    atomic_ullong refused;               /* messages that could not be read, or nobody's */
+    struct cleave_counter *told_refused; /* the same, for others to read; NULL: nowhere */
 };
 
 /* nats.c. The run ends; workers that wait notice. */
@@ -121,6 +123,8 @@ void cleave__nats_tell(struct cleave__wire *wire, struct cleave__link *link,
 /* arrive.c */
 void cleave__nats_arrive(natsConnection *connection, natsSubscription *subscription,
                          natsMsg *message, void *ear);
+/* Counts a message that is passed over. Any thread. */
+void cleave__nats_refuse(struct cleave__nats *nats);
 /* That this process is this actor, from its beginning on. */
 void cleave__nats_announce(struct cleave__nats *nats, const struct cleave__box *box);
 /* After a reconnection: a mark to oneself. */

@@ -73,7 +73,16 @@ static enum cleave_status read_keys(const char *path, struct keys *keys, struct 
         else
             memcpy(words[w].value, value, strlen(value) + 1);
     }
+    bool unread = ferror(file); /* a folder */
     fclose(file);
+    bool says = keys->creds || keys->user[0] || keys->password[0] || keys->nkey[0] || keys->ca[0] ||
+                keys->cert[0] || keys->key[0];
+    if (!status && unread)
+        status = cleave_error_set(error, CLEAVE_IO, "%s: cannot be read: the credentials for NATS",
+                                  path);
+    else if (!status && !says)
+        status =
+            cleave_error_set(error, CLEAVE_BAD_INPUT, "%s: holds no credentials for NATS", path);
     if (!status && !!keys->cert[0] != !!keys->key[0])
         status =
             cleave_error_set(error, CLEAVE_BAD_INPUT, "%s: cert and key belong together", path);
@@ -184,6 +193,12 @@ static enum cleave_status tell(const struct cleave__dial *dial, natsStatus statu
         snprintf(text, sizeof text, "the NATS server at %s and TLS", url);
         return cleave__dial_error(error, status, text);
     }
+    case NATS_PROTOCOL_ERROR: /* it hangs up, where a certificate is missing */
+        return cleave_error_set(error, CLEAVE_IO,
+                                "the NATS server at %s ends the connection: does it want a "
+                                "certificate (lines `cert FILE` and `key FILE`), or is it another "
+                                "kind of server?",
+                                url);
     case NATS_INVALID_ARG:
     case NATS_ADDRESS_MISSING:
         return no_address(dial, error);

@@ -254,6 +254,13 @@ static enum cleave_status open_nats(struct cleave_runtime *runtime, void **state
     const struct cleave__dial_calls calls = {nats, on_disconnected, on_reconnected, on_closed,
                                              on_error};
     status = cleave__dial_open(&nats->dial, nats->options, &calls, error);
+    if (!status && runtime->options.metrics)
+        status = cleave__metrics_counters(
+            runtime->options.metrics,
+            &(struct cleave_counter_row){"cleave_nats_messages_refused_total",
+                                         "Messages that could not be read, or nobody's",
+                                         &nats->told_refused},
+            1, error);
     if (!status && !cleave__nats_keep(nats))
         status = cleave_error_set(error, CLEAVE_NO_MEMORY, "no thread for the nats transport");
     if (status)

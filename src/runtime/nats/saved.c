@@ -465,7 +465,9 @@ static enum cleave_status restore(struct cleave__saved *saved, jsCtx *js,
     stream_name(saved, stream);
     /* The stream may have no leader for some seconds. */
     uint64_t until_ns = cleave__crew_now_ns(&saved->nats->crew) + RESTORE_NS;
-    while (cleave__crew_now_ns(&saved->nats->crew) < until_ns) {
+    struct cleave_runtime *runtime = saved->nats->crew.runtime;
+    /* What the server forbids is heard of elsewhere. */
+    while (cleave__crew_now_ns(&saved->nats->crew) < until_ns && !cleave__runtime_failed(runtime)) {
         code = 0;
         status = read_once(saved, js, stream, &reading, &corrupt, &code);
         if (corrupt || (status != NATS_TIMEOUT && status != NATS_NO_RESPONDERS &&
@@ -479,6 +481,8 @@ static enum cleave_status restore(struct cleave__saved *saved, jsCtx *js,
         done =
             cleave_error_set(error, CLEAVE_CORRUPT,
                              "%s, is not what cleave writes there: purge it to begin anew", what);
+    else if (cleave__runtime_failed(runtime))
+        done = cleave_error_set(error, runtime->failure.status, "%s", runtime->failure.message);
     else if (status)
         done = cleave__ask_refused(error, status, code, what);
     else if (reading.saved.failed || reading.pieces.failed ||
