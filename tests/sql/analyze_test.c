@@ -379,11 +379,13 @@ static void compiling_without_memory(void **state)
     given.catalog.schema = schema;
     given.catalog.types = cleave__arena_array(&kept, schema->table_count, sizeof(void *));
     given.catalog.keep = cleave__arena_array(&kept, schema->table_count, sizeof(void *));
+    given.catalog.places = cleave__arena_array(&kept, schema->table_count, sizeof(void *));
     for (uint32_t t = 0; t < schema->table_count; t++) {
         const struct cleave_table *table = &schema->tables[t];
         given.catalog.types[t] =
             cleave__arena_array(&kept, table->column_count, sizeof **given.catalog.types);
         given.catalog.keep[t] = cleave__arena_zalloc(&kept, table->column_count);
+        given.catalog.places[t] = cleave__arena_zalloc(&kept, table->column_count);
         for (uint32_t i = 0; i < table->column_count; i++)
             given.catalog.types[t][i] =
                 cleave__domain_type(table->columns[i].type, table->columns[i].type_name);
