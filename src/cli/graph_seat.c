@@ -2,6 +2,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -56,10 +57,25 @@ static enum cleave_status take(struct cleave_graph_seat *seat, struct cleave_err
                                           &seat->revision, error);
 }
 
+/* Whether what stands there is what was said last, whose answer was lost with a server. */
+static bool is_still_ours(struct cleave_graph_seat *seat, const uint8_t said[8])
+{
+    struct cleave_writer there = {0};
+    struct cleave_error ignored;
+    uint64_t revision;
+    bool ours = !cleave__bucket_get(seat->bucket, seat->key, &there, &revision, &ignored) &&
+                there.count == 8 && memcmp(there.data, said, 8) == 0;
+    free(there.data);
+    if (ours)
+        seat->revision = revision;
+    return ours;
+}
+
 static void *keep(void *context)
 {
     struct cleave_graph_seat *seat = context;
     struct cleave_error ignored;
+    uint8_t said[8] = {0};
     pthread_mutex_lock(&seat->lock);
     while (!seat->leaves && !seat->lost) {
         struct timespec at;
@@ -74,6 +90,10 @@ static void *keep(void *context)
         enum cleave_status status =
             cleave__bucket_update(seat->bucket, seat->key, until, sizeof until, seat->revision,
                                   &seat->revision, &ignored);
+        if (status == CLEAVE_CONFLICT && is_still_ours(seat, said))
+            status = cleave__bucket_update(seat->bucket, seat->key, until, sizeof until,
+                                           seat->revision, &seat->revision, &ignored);
+        memcpy(said, until, sizeof said);
         pthread_mutex_lock(&seat->lock);
         seat->lost = status == CLEAVE_CONFLICT;
     }

@@ -340,6 +340,20 @@ static enum cleave_status look_around(struct cleave__net_hold *hold, uint32_t pu
     return CLEAVE_OK;
 }
 
+/* Whether what stands at the seat, which is not what was known to stand there, is the holder's own:
+ * it said so, and the answer was lost with a server. */
+static bool is_still_ours(struct cleave__net_hold *hold)
+{
+    struct cleave_error error;
+    char text[SHORT_BYTES];
+    uint64_t revision;
+    if (get_short(hold->bucket, hold->key, text, &revision, &error) ||
+        strtoull(text, NULL, 10) != hold->number)
+        return false;
+    hold->revision = revision;
+    return true;
+}
+
 /* Says that the holder lives. Not under the lock: it may take long. */
 static void renew(struct cleave__net_hold *hold, bool over)
 {
@@ -347,8 +361,12 @@ static void renew(struct cleave__net_hold *hold, bool over)
     char mine[SHORT_BYTES];
     uint64_t began_ms = waking_ms();
     seat_text(hold->number, over ? 0 : clock_ms() + CLEAVE__NET_SEAT_MS, mine);
-    enum cleave_status status = cleave__bucket_update(hold->bucket, hold->key, mine, strlen(mine),
-                                                      hold->revision, &hold->revision, &error);
+    enum cleave_status status;
+    int tries = 0;
+    do {
+        status = cleave__bucket_update(hold->bucket, hold->key, mine, strlen(mine), hold->revision,
+                                       &hold->revision, &error);
+    } while (status == CLEAVE_CONFLICT && is_still_ours(hold) && ++tries < 10);
     pthread_mutex_lock(&hold->lock);
     if (!status)
         hold->until_ms = began_ms + CLEAVE__NET_SEAT_MS - MARGIN_MS;
