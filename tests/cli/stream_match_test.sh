@@ -80,20 +80,18 @@ done
 cmp -s wanted out || fail "from standard input: $(cat out)"
 
 # Lines come out while the input is still open; a reader that goes away ends it in peace.
-slowly() { printf 'lon,lat,mag,keywords\n5,5,1,x\n'; sleep 2; }
-{ slowly | timeout -s KILL 1 "$cleave" stream match --queries queries.csv -q >out; } 2>/dev/null
+slowly() { printf 'lon,lat,mag,keywords\n5,5,1,x\n'; sleep 4; }
+{ slowly | timeout -s KILL 2 "$cleave" stream match --queries queries.csv -q >out; } 2>/dev/null
 [ "$(cat out)" = "match	home	5,5,1,x" ] || fail "nothing came while waiting: $(cat out)"
 # A pipe full of lines, and half a line behind them: the lines come out all the same.
-halves() {
-    python3 -c '
-import os, time
-text = b"lon,lat,mag,keywords\n" + b"5,5,1,x\n" * 8000
-text += b"5,5,1," + b"x" * (65536 - len(text) - 7) + b"\n"
-os.write(1, text)
-os.write(1, b"6")
-time.sleep(2)'
-}
-{ halves | timeout -s KILL 1 "$cleave" stream match --queries queries.csv -q >out; } 2>/dev/null
+{
+    printf 'lon,lat,mag,keywords\n'
+    for _ in $(seq 8000); do printf '5,5,1,x\n'; done
+} >full
+left=$((65536 - $(wc -c <full) - 7))
+printf '5,5,1,%0*d\n' "$left" 0 >>full
+halves() { cat full && printf 6 && sleep 4; }
+{ halves | timeout -s KILL 2 "$cleave" stream match --queries queries.csv -q >out; } 2>/dev/null
 [ "$(wc -l <out)" = 8001 ] || fail "half a line held back those before: $(wc -l <out)"
 slowly | timeout --foreground --preserve-status -s INT 1 "$cleave" stream match --queries queries.csv -q >out 2>err
 [ "${PIPESTATUS[1]}" = 130 ] && [ -s out ] || fail "Ctrl-C while waiting: $(cat err)"
