@@ -93,6 +93,7 @@ static bool attempt(void *context)
     struct cleave__shift_seat seat = {.world = &world,
                                       .coordinator = "replay_shift",
                                       .plan = "0123456789abcdef",
+                                      .command = "go on",
                                       .batch_rows = 5,
                                       .move_rows = 12};
     for (uint32_t s = 0; s < SHARDS; s++)
