@@ -119,7 +119,7 @@ static enum cleave_status use_keys(struct cleave__dial *dial, struct cleave_erro
 
 /* ---- connecting ---- */
 
-enum { TRY_MS = 100 };
+enum { TRY_MS = 100, HUNG_UP_MOST = 10 };
 static const uint64_t start_patience_ns = UINT64_C(5000000000);
 
 static natsStatus set_options(struct cleave__dial *dial, const struct cleave__dial_calls *calls)
@@ -246,9 +246,13 @@ static enum cleave_status connect_to(struct cleave__dial *dial,
         return done;
     uint64_t patience_ns = options->patience_ns ? options->patience_ns : start_patience_ns;
     uint64_t began_ns = now_ns();
-    for (;;) {
+    for (int hung_up = 0;;) {
         status = natsConnection_Connect(&dial->connection, dial->connecting);
-        if (!status || !may_pass(status) || now_ns() - began_ns >= patience_ns)
+        /* A server that dies meanwhile hangs up as one does that misses a certificate. */
+        bool again = status == NATS_PROTOCOL_ERROR
+                         ? ++hung_up < HUNG_UP_MOST
+                         : may_pass(status) && now_ns() - began_ns < patience_ns;
+        if (!again)
             break;
         nanosleep(&(struct timespec){.tv_nsec = TRY_MS * 1000000}, NULL);
     }
