@@ -30,16 +30,21 @@ server_with 600K
 serve balancer --role balancer --evaluators 2 --routers 1
 serve router --role router --seat 0
 for seat in 0 1; do serve evaluator$seat --role evaluator --seat $seat; done
+for _ in $(seq 400); do
+    grep -q 'is at work' err.balancer && break
+    sleep 0.05
+done
 printf 'id,x0,y0,x1,y1,keywords,match\nall,-180,-90,180,90,,overlaps\n' >queries.csv
 {
     echo id,lon,lat,text
     for i in $(seq 6000); do echo "t$i,$((i % 360 - 180)).5,$((i % 170 - 85)).5,words that take room"; done
 } >objects.csv
 expect 0 stream publish --name s --queries queries.csv
-timeout 15 "$cleave" stream publish --name s objects.csv >out 2>err
+timeout --foreground 15 "$cleave" stream publish --name s objects.csv >out 2>err
 status=$?
 [ $status = 124 ] || fail "publishing gave $status: $(cat err)"
 acknowledged=$(grep -o '[0-9]* objects acknowledged' err | grep -o '^[0-9]*')
+[ "${acknowledged:-0}" -gt 0 ] || fail "nothing was acknowledged, which says nothing: $(cat err)"
 ended=0
 for seat in 0 1; do
     kill -0 "${pid[evaluator$seat]}" 2>/dev/null && continue
