@@ -56,11 +56,7 @@ static void prune_removed(struct cleave__evaluator *e)
     struct cleave__map kept = {0};
     size_t at = 0;
     uint64_t id, version;
-    bool incoming = e->end.in_number && !e->end.in_closed;
-#ifdef CLEAVE_PLANT_PRUNE_EARLY /* a bug that tests build in, to see it found */
-    incoming = false;
-#endif
-    if (incoming)
+    if (e->end.in_number && !e->end.in_closed)
         return;
     while (cleave__map_next(&e->removed, &at, &id, &version)) {
         if (version < e->settled)

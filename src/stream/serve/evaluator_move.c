@@ -91,11 +91,7 @@ static void write_piece(void *holder, uint64_t piece, struct cleave_writer *writ
     cleave__put64(writer, cost); /* of all that moves, with the first cell */
     if (e->seat->world->durable) {
         cleave__put64(writer, e->settled);
-        bool tells = index == 0;
-#ifdef CLEAVE_PLANT_NO_REMOVED /* a bug that tests build in, to see it found */
-        tells = false;
-#endif
-        if (!tells)
+        if (index)
             cleave__put64(writer, 0);
         else
             cleave__evaluator_put_removed(e, writer);

@@ -285,9 +285,7 @@ static bool change(struct cleave__evaluator *e, struct cleave_context *context,
         e->held.data[slot].version == record->version &&
         e->held.data[slot].cover != record->cover) { /* by another router, which must know */
         record->cover = e->held.data[slot].cover;
-#ifndef CLEAVE_PLANT_NO_COVER /* a bug that tests build in, to see it found */
         late = !copied;
-#endif
     }
     struct cleave__ranges ranges = cleave__query_ranges(e->seat->world->streaming, &record->query);
     struct cleave__cells moving = cleave__evaluator_moving(e), stays = e->own;
@@ -423,9 +421,6 @@ void cleave__evaluator_changes(struct cleave__evaluator *e, struct cleave_contex
     } else if (message->kind == CLEAVE__STREAM_STORE_ON) {
         changes.tries = cleave__get32(&reader);
         late = e->seat->world->durable; /* by the source's epoch, and that may be this one's old */
-#ifdef CLEAVE_PLANT_NO_LATE_ON
-        late = false;
-#endif
     } else {
         late = cleave__get32(&reader) != e->epoch;
         changes.tries = cleave__get32(&reader);

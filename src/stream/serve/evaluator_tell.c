@@ -51,9 +51,6 @@ void cleave__evaluator_tell(struct cleave__evaluator *e, struct cleave_context *
     size_t at = 0;
     if (life != e->router_life[router]) {
         e->router_life[router] = life;
-#ifdef CLEAVE_PLANT_NO_EPOCH /* a bug that tests build in, to see it found */
-        --e->epoch;
-#endif
         e->doubt_epoch = ++e->epoch;
         cleave__evaluator_save(e, context);
         cleave__evaluator_send_doubts(e, context);

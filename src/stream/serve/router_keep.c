@@ -141,12 +141,6 @@ void cleave__router_doubt(struct cleave__router *r, struct cleave_context *conte
 {
     if (epoch <= r->doubted[evaluator])
         return;
-#ifdef CLEAVE_PLANT_NO_DOUBT /* a bug that tests build in, to see it found */
-    if (epoch) {
-        r->epoch[evaluator] = epoch > r->epoch[evaluator] ? epoch : r->epoch[evaluator];
-        return;
-    }
-#endif
     r->doubted[evaluator] = epoch;
     cleave__summary_doubt(r->summary, evaluator);
     if (epoch > r->epoch[evaluator]) {

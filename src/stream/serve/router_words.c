@@ -98,10 +98,8 @@ static void map(void *holder, uint32_t target, const uint8_t *pieces, size_t cou
         return;
     }
     r->mapped = true;
-#ifndef CLEAVE_PLANT_NO_ASK_TARGET
     if (r->asks[from].waits) /* what it knows of the source is not all */
         cleave__router_ask(r, r->context, to);
-#endif
     if (cleave__summary_unite(r->summary, to, from, r->epoch[to] + 1, &error))
         cleave__stream_no_memory(r->context);
 }
