@@ -104,7 +104,7 @@ static void settle(const struct replay_world *stores, const struct cleave_lookup
     struct cleave__replay_world world = {.lookup = lookup,
                                          .urls = stores->urls,
                                          .coordinator = "replay_shift",
-                                         .patience_ns = 10000000000u};
+                                         .patience_ns = 60000000000u};
     struct cleave__recovery recovery;
     struct cleave_error error = {0};
     if (cleave__recover(&world, false, &recovery, &error))
