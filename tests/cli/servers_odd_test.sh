@@ -71,7 +71,7 @@ mkfifo hold
 sql "${urls[1]}" <hold >/dev/null &
 other=$!
 exec 9>hold
-echo 'SELECT pg_advisory_lock(7164212576512667489);' >&9
+echo "SELECT pg_advisory_lock(hashtextextended('cleave tables load', 0));" >&9
 for try in $(seq 1 100); do
     [ "$(sql "${urls[1]}" -c "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'")" = 0 ] || break
     sleep 0.1

@@ -1,16 +1,14 @@
 /* Sessions of a load, and that it is alone.
  *
- * A load holds an advisory lock of each PostgreSQL that it loads onto, for as long as its sessions
- * live: who has it knows that no other load is at work there, and that no COMMIT of one that was
- * cut off is still on its way, so that what is there to be seen is all there will be. SQLite needs
- * none: a COMMIT ends with its process. */
+ * A load holds a name that no coordinator has (store.h) in each PostgreSQL that it loads onto, for
+ * as long as its sessions live: who has it knows that no other load is at work there, and that no
+ * COMMIT of one that was cut off is still on its way, so that what is there to be seen is all there
+ * will be. SQLite needs none: a COMMIT ends with its process. */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #include "tables/load/inside.h"
-
-#define LOCK "SELECT pg_try_advisory_lock(7164212576512667489)" /* "cleavloa" */
 
 enum { LOCK_TRIES = 25, LOST_TRIES = 150, NAP_MS = 200 };
 
@@ -38,15 +36,14 @@ enum cleave_status cleave__load_target_open(struct cleave__load *load,
 enum cleave_status cleave__load_lock(struct cleave__load *load, struct cleave__load_target *target,
                                      struct cleave_error *error)
 {
-    struct cleave_store_answer answer;
     for (int i = 0; !target->sqlite && i < LOCK_TRIES; i++) {
         if (i)
             nap();
         enum cleave_status status =
             cleave__load_stopped(load, "waiting for another load", 0, error);
         if (!status)
-            status = cleave__load_one(load, target, LOCK, &answer, error);
-        if (status || strcmp(answer.values[0], "t") == 0)
+            status = target->ops->hold(target->session, "tables load", error);
+        if (status != CLEAVE_CONFLICT)
             return status;
     }
     return target->sqlite ? CLEAVE_OK
