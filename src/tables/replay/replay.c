@@ -317,7 +317,7 @@ enum cleave_status cleave__replay(const struct cleave_replay_options *options,
     status = tell_apart(&run.world, error);
     if (!status)
         status = cleave__claim_name(&run.world, &run.claim, error);
-    if (!status)
+    if (!status && !options->repartition) /* which has more shards, perhaps: begin_shift */
         status = cleave__claim_places(&run.world, true, error);
     if (!status)
         status = cleave__claim_generated(&run.world, &run.arena, &run.world.generated, error);
