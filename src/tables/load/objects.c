@@ -90,10 +90,12 @@ static enum cleave_status take_left(void *context, uint32_t count, const char *c
                : cleave__load_no_memory(error);
 }
 
-#define FOREIGN(catalog, object)                                                                   \
+/* Of an object (`catalog`, `object`) in the schema `n`: neither the system's, nor cleave's, nor an
+ * extension's. */
+#define OF_USERS                                                                                   \
     "n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname !~ "                      \
     "'^(pg_(toast|temp)|cleave_)' AND NOT EXISTS (SELECT FROM pg_depend x WHERE x.classid = "      \
-    "'" catalog "'::regclass AND x.objid = " object " AND x.deptype = 'e') "
+    "catalog AND x.objid = object AND x.deptype = 'e') "
 
 enum cleave_status cleave__load_objects(struct cleave__load *load, struct cleave_error *error)
 {
@@ -107,8 +109,8 @@ enum cleave_status cleave__load_objects(struct cleave__load *load, struct cleave
         "'' END || coalesce((SELECT string_agg(' CONSTRAINT ' || quote_ident(k.conname) || ' ' || "
         "pg_get_constraintdef(k.oid), '' ORDER BY k.conname) FROM pg_constraint k WHERE k.contypid "
         "= t.oid AND k.contype = 'c'), '') END, n.nspname FROM pg_type t JOIN pg_namespace n ON "
-        "n.oid = t.typnamespace WHERE t.typtype IN ('e', 'd') AND " FOREIGN(
-            "pg_type", "t.oid") "ORDER BY t.oid";
+        "n.oid = t.typnamespace CROSS JOIN LATERAL (SELECT 'pg_type'::regclass AS catalog, t.oid "
+        "AS object) AS k WHERE t.typtype IN ('e', 'd') AND " OF_USERS "ORDER BY t.oid";
     static const char sequences[] =
         "WITH used AS (SELECT d.refobjid AS seq, k.adrelid AS rel, k.adnum AS num, '-' AS identity "
         "FROM pg_depend d JOIN pg_attrdef k ON d.classid = 'pg_attrdef'::regclass AND d.objid = "
@@ -126,89 +128,38 @@ enum cleave_status cleave__load_objects(struct cleave__load *load, struct cleave
         "u.rel JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_attribute a ON a.attrelid = "
         "u.rel AND a.attnum = u.num WHERE NOT c.relispartition ORDER BY 1, 2";
     static const char left[] =
-        "SELECT 'materialized view', " CLEAVE__LOAD_NAME
-        " FROM pg_class c JOIN pg_namespace n ON n.oid = "
-        "c.relnamespace WHERE c.relkind = 'm' AND " FOREIGN(
-            "pg_class",
-            "c.oid") "UNION ALL SELECT 'trigger', g.tgname || ' of ' || " CLEAVE__LOAD_NAME
-                     " FROM pg_trigger g JOIN pg_class c "
-                     "ON c.oid = g.tgrelid JOIN pg_namespace n ON n.oid = c.relnamespace WHERE NOT "
-                     "g.tgisinternal AND " FOREIGN(
-                         "pg_class",
-                         "c.oid") "UNION ALL SELECT 'rule', g.rulename || ' of ' "
-                                  "|| " CLEAVE__LOAD_NAME " FROM pg_rewrite g JOIN pg_class c "
-                                  "ON c.oid = g.ev_class JOIN pg_namespace n ON n.oid = "
-                                  "c.relnamespace WHERE g.rulename <> "
-                                  "'_RETURN' AND " FOREIGN(
-                                      "pg_class",
-                                      "c.oid") "UNION ALL SELECT 'policy', g.polname || ' of ' "
-                                               "|| " CLEAVE__LOAD_NAME
-                                               " FROM pg_policy g JOIN pg_class c "
-                                               "ON c.oid = g.polrelid JOIN pg_namespace n ON n.oid "
-                                               "= c.relnamespace WHERE " FOREIGN(
-                                                   "pg_class",
-                                                   "c.oid") "UNION ALL SELECT 'function', "
-                                                            "g.oid::regprocedure::text FROM "
-                                                            "pg_proc g JOIN pg_namespace n "
-                                                            "ON n.oid = g.pronamespace "
-                                                            "WHERE " FOREIGN(
-                                                                "pg_proc",
-                                                                "g.oid") "UNION ALL SELECT 'type', "
-                                                                         "format_type(t.oid, NULL) "
-                                                                         "FROM pg_type t JOIN "
-                                                                         "pg_namespace n ON "
-                                                                         "n.oid = t.typnamespace "
-                                                                         "WHERE (t.typtype = 'r' "
-                                                                         "OR (t.typtype = 'c' AND "
-                                                                         "EXISTS (SELECT FROM "
-                                                                         "pg_class c WHERE c.oid = "
-                                                                         "t.typrelid AND c.relkind "
-                                                                         "= 'c'))) AND " FOREIGN(
-                                                                             "pg_type",
-                                                                             "t.oid") "UNION ALL "
-                                                                                      "SELECT "
-                                                                                      "'rights "
-                                                                                      "(GRANT) "
-                                                                                      "on',"
-                                                                                      " " CLEAVE__LOAD_NAME
-                                                                                      " FROM "
-                                                                                      "pg_class c "
-                                                                                      "JOIN "
-                                                                                      "pg_"
-                                                                                      "namespace n "
-                                                                                      "ON n.oid "
-                                                                                      "= "
-                                                                                      "c."
-                                                                                      "relnamespace"
-                                                                                      " WHERE "
-                                                                                      "c.relkind "
-                                                                                      "IN ('r', "
-                                                                                      "'p') AND "
-                                                                                      "c.relacl IS "
-                                                                                      "NOT NULL "
-                                                                                      "AND"
-                                                                                      " " FOREIGN(
-                                                                                          "pg_"
-                                                                                          "class",
-                                                                                          "c.oid") "UNION ALL SELECT 'ON DELETE or ON UPDATE of foreign key', k.conname || ' of ' || " CLEAVE__LOAD_NAME
-                                                                                                   " FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid JOIN pg_namespace n ON "
-                                                                                                   "n.oid = c.relnamespace WHERE k.contype = 'f' AND k.conparentid = 0 AND (k.confdeltype NOT "
-                                                                                                   "IN ('a', 'r') OR k.confupdtype NOT IN ('a', 'r')) AND " FOREIGN(
-                                                                                                       "pg_class",
-                                                                                                       "c.oid") "UNION ALL SELECT 'extension', e.extname FROM pg_extension e WHERE e.extname <> 'plpgsql' "
-                                                                                                                "ORDER BY 1, 2";
+        "SELECT kind, name FROM (SELECT 'materialized view' AS kind, " CLEAVE__LOAD_NAME
+        " AS name, n.oid AS space, 'pg_class'::regclass AS catalog, c.oid AS object FROM pg_class "
+        "c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind = 'm' "
+        "UNION ALL SELECT 'trigger', g.tgname || ' of ' || " CLEAVE__LOAD_NAME
+        ", n.oid, 'pg_class', c.oid FROM pg_trigger g JOIN pg_class c ON c.oid = g.tgrelid JOIN "
+        "pg_namespace n ON n.oid = c.relnamespace WHERE NOT g.tgisinternal "
+        "UNION ALL SELECT 'rule', g.rulename || ' of ' || " CLEAVE__LOAD_NAME
+        ", n.oid, 'pg_class', c.oid FROM pg_rewrite g JOIN pg_class c ON c.oid = g.ev_class JOIN "
+        "pg_namespace n ON n.oid = c.relnamespace WHERE g.rulename <> '_RETURN' "
+        "UNION ALL SELECT 'policy', g.polname || ' of ' || " CLEAVE__LOAD_NAME
+        ", n.oid, 'pg_class', c.oid FROM pg_policy g JOIN pg_class c ON c.oid = g.polrelid JOIN "
+        "pg_namespace n ON n.oid = c.relnamespace "
+        "UNION ALL SELECT 'function', g.oid::regprocedure::text, g.pronamespace, 'pg_proc', g.oid "
+        "FROM pg_proc g "
+        "UNION ALL SELECT 'type', format_type(t.oid, NULL), t.typnamespace, 'pg_type', t.oid FROM "
+        "pg_type t WHERE t.typtype = 'r' OR (t.typtype = 'c' AND EXISTS (SELECT FROM pg_class c "
+        "WHERE c.oid = t.typrelid AND c.relkind = 'c')) "
+        "UNION ALL SELECT 'rights (GRANT) on', " CLEAVE__LOAD_NAME
+        ", n.oid, 'pg_class', c.oid FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
+        "WHERE c.relkind IN ('r', 'p') AND c.relacl IS NOT NULL "
+        "UNION ALL SELECT 'ON DELETE or ON UPDATE of foreign key', k.conname || ' of ' "
+        "|| " CLEAVE__LOAD_NAME
+        ", n.oid, 'pg_class', c.oid FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid "
+        "JOIN pg_namespace n ON n.oid = c.relnamespace WHERE k.contype = 'f' AND k.conparentid = 0 "
+        "AND (k.confdeltype NOT IN ('a', 'r') OR k.confupdtype NOT IN ('a', 'r'))) AS k JOIN "
+        "pg_namespace n ON n.oid = space WHERE " OF_USERS
+        "UNION ALL SELECT 'extension', e.extname FROM pg_extension e WHERE e.extname <> 'plpgsql' "
+        "ORDER BY 1, 2";
     enum cleave_status status = cleave__load_query(load, types, take_type, load, error);
     if (!status)
         status = cleave__load_query(load, sequences, take_sequence, load, error);
     return status ? status : cleave__load_query(load, left, take_left, load, error);
-}
-
-static void put_literal(struct cleave_words *w, const char *text)
-{
-    cleave__words_add(w, "'");
-    for (; *text; text++)
-        cleave__words_add(w, *text == '\'' ? "''" : "%c", *text);
-    cleave__words_add(w, "'");
 }
 
 /* One that is there already is taken as it is: made by hand, or by an earlier load. */
@@ -221,7 +172,7 @@ void cleave__load_put_type(struct cleave_words *w, const struct cleave__load_ext
     if (body.failed)
         w->failed = true;
     else
-        put_literal(w, body.data);
+        cleave__words_literal(w, body.data, body.length);
     free(body.data);
 }
 

@@ -15,20 +15,11 @@ static void put_literal(struct cleave_words *w, const char *name)
 {
     struct cleave_words quoted = {.grows = true};
     cleave__words_name(&quoted, name);
-    struct cleave_value text = {.kind = CLEAVE_TEXT, .text = quoted.data};
-    text.length = (uint32_t)quoted.length;
     if (quoted.failed)
         w->failed = true;
     else
-        cleave__words_value(w, &text, CLEAVE_TYPE_TEXT, 0);
+        cleave__words_literal(w, quoted.data, quoted.length);
     free(quoted.data);
-}
-
-static void put_column_literal(struct cleave_words *w, const char *name)
-{
-    struct cleave_value text = {.kind = CLEAVE_TEXT, .text = name};
-    text.length = (uint32_t)strlen(name);
-    cleave__words_value(w, &text, CLEAVE_TYPE_TEXT, 0);
 }
 
 static bool in_key(const struct cleave_key *key, uint32_t column)
@@ -107,7 +98,7 @@ static void put_table(struct cleave_words *w, const struct cleave_lookup *lookup
     cleave__words_add(w, "SELECT create_distributed_table(");
     put_literal(w, table->name);
     cleave__words_add(w, ", ");
-    put_column_literal(w, key->name);
+    cleave__words_literal(w, key->name, strlen(key->name));
     cleave__words_add(w, ", colocate_with => ");
     if (same_type)
         put_literal(w, lookup->schema.tables[first].name);

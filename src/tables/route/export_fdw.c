@@ -31,7 +31,7 @@ static void put_option(struct cleave_fdw *f, const char *name, const char *patte
         }
     }
     cleave__words_add(f->w, "%s ", name);
-    cleave__fdw_text(f->w, text.data ? text.data : "", text.length);
+    cleave__words_literal(f->w, text.data ? text.data : "", text.length);
     f->w->failed = f->w->failed || text.failed;
     free(text.data);
 }

@@ -38,8 +38,7 @@ struct cleave_fdw {
     struct cleave_words bounds; /* of all leaves, one after the other */
 };
 
-/* A text as a literal, an identifier, a value as a literal. */
-void cleave__fdw_text(struct cleave_words *w, const char *text, size_t length);
+/* An identifier, a value as a literal. */
 void cleave__fdw_part(struct cleave_words *w, const char *name);
 void cleave__fdw_value(struct cleave_words *w, const struct cleave_value *value,
                        enum cleave_type type);

@@ -5,13 +5,6 @@
 
 #include "tables/route/export_fdw.h"
 
-void cleave__fdw_text(struct cleave_words *w, const char *text, size_t length)
-{
-    struct cleave_value value = {.kind = CLEAVE_TEXT, .text = text};
-    value.length = (uint32_t)length;
-    cleave__words_value(w, &value, CLEAVE_TYPE_TEXT, 0);
-}
-
 static bool has_controls(const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
@@ -158,13 +151,13 @@ void cleave__fdw_remote(struct cleave_fdw *f, uint32_t shard, size_t n, bool own
     else
         cleave__words_add(&name, "%s", bare_name(f));
     cleave__words_add(f->w, "\n  SERVER cleave_shard_%u OPTIONS (schema_name ", shard);
-    cleave__fdw_text(f->w, dot ? f->table->name : "public",
-                     dot ? (size_t)(dot - f->table->name) : 6);
+    cleave__words_literal(f->w, dot ? f->table->name : "public",
+                          dot ? (size_t)(dot - f->table->name) : 6);
     cleave__words_add(f->w, ", table_name ");
     if (name.failed)
         f->w->failed = true;
     else
-        cleave__fdw_text(f->w, name.data, name.length);
+        cleave__words_literal(f->w, name.data, name.length);
     cleave__words_add(f->w, ")");
     free(name.data);
 }

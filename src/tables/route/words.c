@@ -116,6 +116,13 @@ void cleave__words_value(struct cleave_words *words, const struct cleave_value *
         cleave__words_bytes(words, "...", 3);
 }
 
+void cleave__words_literal(struct cleave_words *words, const char *text, size_t length)
+{
+    struct cleave_value value = {.kind = CLEAVE_TEXT, .text = text};
+    value.length = (uint32_t)length;
+    cleave__words_value(words, &value, CLEAVE_TYPE_TEXT, 0);
+}
+
 void cleave__words_range(struct cleave_words *words, const struct cleave_range *range,
                          enum cleave_type type)
 {

@@ -25,6 +25,8 @@ void cleave__words_plain(struct cleave_words *words, const char *text);
 /* A value as SQL writes it; long texts are shortened to `most` bytes (0: whole). */
 void cleave__words_value(struct cleave_words *words, const struct cleave_value *value,
                          enum cleave_type type, size_t most);
+/* Any text as SQL writes it. */
+void cleave__words_literal(struct cleave_words *words, const char *text, size_t length);
 /* "= 3", "in (1, 2)", "between 3 and 5", "< 7", "is null": what a range says of a column. */
 void cleave__words_range(struct cleave_words *words, const struct cleave_range *range,
                          enum cleave_type type);
