@@ -2,30 +2,7 @@
 # A stream's world on NATS: processes that serve, publish and subscribe; what is told is what
 # `stream match` says, also when processes are killed in between; bad input is one line.
 . "$(dirname "$0")/harness.sh"
-
-command -v nats-server >/dev/null || [ -x /usr/sbin/nats-server ] || {
-    echo "nats-server is not installed: skipped"
-    exit 77
-}
-chmod 755 "$scratch" # servers run as another user
-started=()
-count=0
-stop_all() {
-    [ ${#started[@]} = 0 ] || kill "${started[@]}" 2>/dev/null
-    wait 2>/dev/null
-    timeout 60 "$cleave" cluster down --dir "$scratch/cluster" >/dev/null 2>&1
-    rm -rf "$scratch"
-}
-trap stop_all EXIT
-
-# serve NAME ARGUMENT...: starts a process; its number is in $NAME.
-serve() {
-    local name=$1
-    shift
-    "$cleave" stream serve --name w "$@" >"$name.out" 2>"$name.err" </dev/null &
-    started+=($!)
-    printf -v "$name" %s $!
-}
+. "$data/stream_world.sh"
 
 # Without servers, and with wrong options.
 export CLEAVE_NATS=nats://127.0.0.1:1
@@ -39,9 +16,7 @@ expect 2 stream serve --name 'a b' --role router
 expect 2 stream publish --name w
 expect 2 stream publish --name w --remove
 
-expect 0 cluster up --nats 1 --dir cluster
-CLEAVE_NATS=$(grep -m1 -o 'nats://[0-9.:]*' out)
-export CLEAVE_NATS
+start_cluster
 expect 1 stream publish --name w --generate 1,1
 expect_one_line
 expect_line "there is no world 'w'" err
