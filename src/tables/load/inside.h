@@ -97,7 +97,9 @@ enum cleave_status cleave__load_query(struct cleave__load *load, const char *que
 /* tables.c: the source's tables against the lookup table's. */
 enum cleave_status cleave__load_tables(struct cleave__load *load, struct cleave_error *error);
 
-struct cleave__load_table *cleave__load_table_named(struct cleave__load *load, const char *name);
+/* By the source's names; NULL: the lookup table has none of them. */
+struct cleave__load_column *cleave__load_column_named(struct cleave__load *load, const char *table,
+                                                      const char *column);
 /* A table's name (c, of schema n) as a schema has it, in SQL. */
 #define CLEAVE__LOAD_NAME                                                                          \
     "CASE n.nspname WHEN 'public' THEN '' ELSE n.nspname || '.' END || c.relname"

@@ -39,11 +39,9 @@ static enum cleave_status take_sequence(void *context, uint32_t count, const cha
                                         struct cleave_error *error)
 {
     struct cleave__load *load = context;
-    struct cleave__load_table *table = cleave__load_table_named(load, values[0]);
-    uint32_t at =
-        table ? cleave__schema_column(table->source, values[1], strlen(values[1])) : CLEAVE_ABSENT;
+    struct cleave__load_column *column = cleave__load_column_named(load, values[0], values[1]);
     (void)count;
-    if (at == CLEAVE_ABSENT)
+    if (!column)
         return CLEAVE_OK;
     struct cleave__load_sequence *s = cleave__arena_zalloc(&load->arena, sizeof *s);
     if (!s || !(s->name = keep(load, values[3])) || !(s->type = keep(load, values[4])))
@@ -68,7 +66,7 @@ static enum cleave_status take_sequence(void *context, uint32_t count, const cha
     fits =
         fits && load->lookup->shards <= s->stride && s->next <= s->max && s->max - s->next >= room;
     if (fits) {
-        table->columns[at].sequence = s;
+        column->sequence = s;
         return CLEAVE_OK;
     }
     return cleave__load_remark(load,

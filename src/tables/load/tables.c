@@ -110,7 +110,7 @@ static enum cleave_status match_tables(struct cleave__load *load, struct cleave_
     return CLEAVE_OK;
 }
 
-struct cleave__load_table *cleave__load_table_named(struct cleave__load *load, const char *name)
+static struct cleave__load_table *table_named(struct cleave__load *load, const char *name)
 {
     for (uint32_t t = 0; t < load->table_count; t++) {
         if (strcmp(load->tables[t].source->name, name) == 0)
@@ -119,25 +119,32 @@ struct cleave__load_table *cleave__load_table_named(struct cleave__load *load, c
     return NULL;
 }
 
+struct cleave__load_column *cleave__load_column_named(struct cleave__load *load, const char *table,
+                                                      const char *column)
+{
+    struct cleave__load_table *found = table_named(load, table);
+    uint32_t at =
+        found ? cleave__schema_column(found->source, column, strlen(column)) : CLEAVE_ABSENT;
+    return at == CLEAVE_ABSENT ? NULL : &found->columns[at];
+}
+
 /* table, column, 's' when generated, 'i' an identity, expression */
 static enum cleave_status take_default(void *context, uint32_t count, const char *const *values,
                                        struct cleave_error *error)
 {
     struct cleave__load *load = context;
-    struct cleave__load_table *table = cleave__load_table_named(load, values[0]);
+    struct cleave__load_column *column = cleave__load_column_named(load, values[0], values[1]);
     (void)count;
-    uint32_t at =
-        table ? cleave__schema_column(table->source, values[1], strlen(values[1])) : CLEAVE_ABSENT;
-    if (at == CLEAVE_ABSENT || !values[3])
+    if (!column || !values[3])
         return CLEAVE_OK;
     /* Its sequence was left behind, and told. */
-    if ((strstr(values[3], "nextval(") && !table->columns[at].sequence) || *values[2] == 'i')
+    if ((strstr(values[3], "nextval(") && !column->sequence) || *values[2] == 'i')
         return CLEAVE_OK;
     const char *text = cleave__arena_copy(&load->arena, values[3], strlen(values[3]));
     if (*values[2])
-        table->columns[at].generated = text;
+        column->generated = text;
     else
-        table->columns[at].fallback = text;
+        column->fallback = text;
     return text ? CLEAVE_OK : cleave__load_no_memory(error);
 }
 
@@ -146,7 +153,7 @@ static enum cleave_status take_extra(void *context, uint32_t count, const char *
                                      struct cleave_error *error)
 {
     struct cleave__load *load = context;
-    struct cleave__load_table *table = cleave__load_table_named(load, values[0]);
+    struct cleave__load_table *table = table_named(load, values[0]);
     (void)count;
     if (!table)
         return CLEAVE_OK;
@@ -168,14 +175,12 @@ static enum cleave_status take_collation(void *context, uint32_t count, const ch
                                          struct cleave_error *error)
 {
     struct cleave__load *load = context;
-    struct cleave__load_table *table = cleave__load_table_named(load, values[0]);
+    struct cleave__load_column *column = cleave__load_column_named(load, values[0], values[1]);
     (void)count;
-    uint32_t at =
-        table ? cleave__schema_column(table->source, values[1], strlen(values[1])) : CLEAVE_ABSENT;
-    if (at == CLEAVE_ABSENT)
+    if (!column)
         return CLEAVE_OK;
-    table->columns[at].collation = cleave__arena_copy(&load->arena, values[2], strlen(values[2]));
-    return table->columns[at].collation ? CLEAVE_OK : cleave__load_no_memory(error);
+    column->collation = cleave__arena_copy(&load->arena, values[2], strlen(values[2]));
+    return column->collation ? CLEAVE_OK : cleave__load_no_memory(error);
 }
 
 /* A query of the parent gives the child's rows too: brought as two tables they would be there
