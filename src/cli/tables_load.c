@@ -6,7 +6,7 @@
 
 #include "cleave/lookup.h"
 #include "cli/tables.h"
-#include "cli/tables_replay.h"
+#include "cli/tables_shards.h"
 #include "report/json.h"
 #include "report/report.h"
 #include "tables/load/load.h"

@@ -5,9 +5,8 @@
 
 #include "cli/command.h"
 #include "cli/progress.h"
-#include "cli/tables_replay.h"
+#include "cli/tables_shards.h"
 #include "report/json.h"
-#include "tables/replay/decide.h"
 #include "tables/replay/replay.h"
 
 enum { KEY_FROM = 0x5000, KEY_TO, KEY_PIECES };
@@ -45,9 +44,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
         a->to_path = value;
         return 0;
     case CLEAVE_KEY_COORDINATOR:
-        if (!cleave__coordinator_valid(value))
-            argp_error(state, "--coordinator takes 1 to 40 letters, digits and _, not '%s'", value);
-        a->replay.coordinator = value;
+        a->replay.coordinator = cleave__option_coordinator(state, value);
         return 0;
     case KEY_PIECES:
         a->replay.pieces = (uint32_t)cleave__option_integer(state, "--pieces", value, 1, 4096);

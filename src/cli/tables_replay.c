@@ -1,5 +1,5 @@
 /* cleave tables replay: a trace through the router on real shards, every answer compared. */
-#include "cli/tables_replay.h"
+#include "cli/tables_shards.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -11,7 +11,6 @@
 #include "cli/tables.h"
 #include "report/json.h"
 #include "tables/replay/audit.h"
-#include "tables/replay/decide.h"
 #include "tables/replay/fill.h"
 #include "tables/replay/replay.h"
 #include "tables/source/generate.h"
@@ -111,9 +110,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
         a->replay.rate = cleave__option_real(state, "--rate", value, 1e-3, 1e9);
         return 0;
     case CLEAVE_KEY_COORDINATOR:
-        if (!cleave__coordinator_valid(value))
-            argp_error(state, "--coordinator takes 1 to 40 letters, digits and _, not '%s'", value);
-        a->replay.coordinator = value;
+        a->replay.coordinator = cleave__option_coordinator(state, value);
         return 0;
     case CLEAVE_KEY_PATIENCE:
         a->replay.patience_s = cleave__option_real(state, "--patience", value, 0.1, 1e6);

@@ -1,11 +1,12 @@
-/* What `cleave tables replay` and `recover` share: which shards there are. */
-#ifndef CLEAVE_CLI_TABLES_REPLAY_H
-#define CLEAVE_CLI_TABLES_REPLAY_H
+/* Where the shards are, and whose transactions: options of tables load, replay, recover and
+ * repartition. */
+#ifndef CLEAVE_CLI_TABLES_SHARDS_H
+#define CLEAVE_CLI_TABLES_SHARDS_H
 
 #include "cli/options.h"
 #include "tables/route/lookup.h"
 
-enum { /* of options that both have */
+enum { /* of options that several of them have */
        CLEAVE_KEY_LOOKUP = 0x5100,
        CLEAVE_KEY_SHARDS,
        CLEAVE_KEY_SHARD,
@@ -30,7 +31,9 @@ struct cleave_shard_arguments {
     uint32_t count; /* of `urls` */
 };
 
-/* Takes --shards URL and --shard URL; false: it is another option. */
+/* --coordinator, checked. */
+const char *cleave__option_coordinator(struct argp_state *state, const char *value);
+/* Takes --shards URL, --shard URL and --cluster DIR; false: it is another option. */
 bool cleave__shard_parse(struct argp_state *state, struct cleave_shard_arguments *shards, int key,
                          const char *value);
 /* Whether it was said where they are. */
