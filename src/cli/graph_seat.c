@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/random.h"
 #include "cli/graph_far.h"
 
@@ -23,17 +24,10 @@ struct cleave_graph_seat {
     bool lost; /* somebody else has it */
 };
 
-static uint64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 /* A seat's value: when it is free again, ms since 1970. */
 static void write_until(uint8_t until[8])
 {
-    cleave__store64(until, now_ms() + CLEAVE_SEAT_KEPT_S * 1000);
+    cleave__store64(until, cleave__date_ms() + CLEAVE_SEAT_KEPT_S * 1000);
 }
 
 /* CLEAVE_CONFLICT: somebody has it. */
@@ -44,7 +38,8 @@ static enum cleave_status take(struct cleave_graph_seat *seat, struct cleave_err
     uint64_t revision;
     enum cleave_status status =
         cleave__bucket_get(seat->bucket, seat->key, &there, &revision, error);
-    bool taken = !status && there.count == sizeof until && cleave__load64(there.data) >= now_ms();
+    bool taken =
+        !status && there.count == sizeof until && cleave__load64(there.data) >= cleave__date_ms();
     free(there.data);
     write_until(until);
     if (taken)
@@ -147,17 +142,15 @@ enum cleave_status cleave__graph_far_sit(struct cleave_graph_far *far, uint32_t 
     if (!seat)
         return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for a client's seat");
     seat->bucket = far->bucket;
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    uint64_t from = cleave__mix64((uint64_t)now.tv_nsec ^ (uint64_t)getpid() << 32) % count;
-    uint64_t began_ms = now_ms();
+    uint64_t from = cleave__mix64(cleave__clock_ns() ^ (uint64_t)getpid() << 32) % count;
+    uint64_t began_ms = cleave__date_ms();
     enum cleave_status status = CLEAVE_CONFLICT;
     for (uint64_t i = 0; status == CLEAVE_CONFLICT; i++) {
         /* All were looked at once: now a few at a time. */
         if (i >= count && i % SEATS_LOOKED_AT == 0) {
-            if (now_ms() - began_ms >= (uint64_t)patience_s * 1000)
+            if (cleave__date_ms() - began_ms >= (uint64_t)patience_s * 1000)
                 break;
-            nanosleep(&(struct timespec){.tv_nsec = PAUSE_MS * 1000000}, NULL);
+            cleave__nap_ms(PAUSE_MS);
         }
         if (progress && progress->stop && *progress->stop) {
             status = cleave_error_set(error, CLEAVE_INTERRUPTED, "stopped");

@@ -6,8 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/clock.h"
 
 enum { REDRAW_MS = 100 };
 
@@ -52,13 +53,6 @@ void cleave__interrupt_release(void)
         sigaction(SIGINT, &action, NULL);
 }
 
-static uint64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 static int terminal_width(void)
 {
     struct winsize size;
@@ -70,7 +64,7 @@ static int terminal_width(void)
 static void draw(void *context, const char *stage, uint64_t done, uint64_t total)
 {
     struct cleave_terminal *terminal = context;
-    uint64_t now = now_ms();
+    uint64_t now = cleave__clock_ms();
     if (terminal->drawn && now - terminal->last_ms < REDRAW_MS)
         return;
     char line[200];

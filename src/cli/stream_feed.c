@@ -3,9 +3,9 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <xxhash.h>
 
+#include "base/clock.h"
 #include "stream/net/subscribe.h"
 
 /* ---- words that all publishers number alike ---- */
@@ -315,18 +315,11 @@ void cleave__stream_feed_close(struct cleave_stream_feed *f)
 
 /* ---- objects ---- */
 
-static uint64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 /* The row at hand goes along, and the stream's clock does not go back. */
 static enum cleave_status dress(struct cleave_stream_feed *f, struct cleave__object *object,
                                 struct cleave_error *error)
 {
-    object->time_ms = f->arrival ? now_ms() : object->time_ms;
+    object->time_ms = f->arrival ? cleave__date_ms() : object->time_ms;
     f->clock_ms = object->time_ms > f->clock_ms ? object->time_ms : f->clock_ms;
     object->time_ms = f->clock_ms;
     object->number = ++f->number;

@@ -7,8 +7,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "cli/stream_match.h"
 
 static int by_end(const void *a, const void *b)
@@ -325,13 +325,6 @@ static enum cleave_status flush(struct cleave_match_run *run, struct cleave_erro
     return status;
 }
 
-static uint64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 /* Puts the next object into the batch. CLEAVE_END. */
 static enum cleave_status take(struct cleave_match_run *run, struct cleave_error *error)
 {
@@ -344,7 +337,7 @@ static enum cleave_status take(struct cleave_match_run *run, struct cleave_error
     if (status)
         return status;
     if (a->arrival)
-        object->time_ms = now_ms();
+        object->time_ms = cleave__date_ms();
     if (object->time_ms > run->clock_ms)
         run->clock_ms = object->time_ms;
     row->clock_ms = run->clock_ms;

@@ -58,8 +58,6 @@ enum cleave_status cleave__cluster_process_end(const struct cleave_cluster *clus
 /* The last line of FOLDER/where.log that says something, for messages; "" when there is none. */
 void cleave__cluster_process_said(const struct cleave_cluster *cluster, const char *where,
                                   char *line, size_t size);
-void cleave__cluster_nap_ms(uint32_t ms);
-uint64_t cleave__cluster_process_now_ms(void);
 /* A port that was free a moment ago; 0: there is none. */
 uint16_t cleave__cluster_process_port(void);
 

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cluster/inside.h"
 
 enum { START_MS = 60000, ANSWER_SIZE = 1 << 16, TEXT_SIZE = 16384 };
@@ -230,7 +231,7 @@ enum cleave_status cleave__cluster_nats_wait_for(struct cleave_cluster *cluster,
                                                  struct cleave_error *error)
 {
     struct cleave__cluster_server *server = &cluster->servers[index];
-    uint64_t begun = cleave__cluster_process_now_ms();
+    uint64_t begun = cleave__clock_ms();
     char said[200], *answer = malloc(ANSWER_SIZE);
     enum cleave_status status = CLEAVE_OK;
     if (!answer)
@@ -239,13 +240,13 @@ enum cleave_status cleave__cluster_nats_wait_for(struct cleave_cluster *cluster,
         bool gone = waitpid(server->shown.pid, NULL, WNOHANG) == server->shown.pid;
         if (cleave__cluster_stopped(cluster)) {
             status = cleave_error_set(error, CLEAVE_INTERRUPTED, "stopped");
-        } else if (gone || cleave__cluster_process_now_ms() - begun > START_MS) {
+        } else if (gone || cleave__clock_ms() - begun > START_MS) {
             cleave__cluster_process_said(cluster, server->name, said, sizeof said);
             status = cleave_error_set(error, CLEAVE_IO, "nats-server %s on port %u: %s",
                                       gone ? "ended" : "is not ready", server->shown.port,
                                       *said ? said : "it gave no reason");
         }
-        cleave__cluster_nap_ms(20);
+        cleave__nap_ms(20);
     }
     free(answer);
     server->shown.runs = !status;

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cluster/inside.h"
 
 #define TARGET                                                                                     \
@@ -107,13 +108,13 @@ static enum cleave_status wait_for(struct cleave_cluster *cluster,
                                    struct cleave_error *error)
 {
     char target[160], said[200];
-    uint64_t begun = cleave__cluster_process_now_ms();
+    uint64_t begun = cleave__clock_ms();
     snprintf(target, sizeof target, TARGET " connect_timeout=5", server->shown.port);
     *gone = false;
     while (PQping(target) != PQPING_OK) {
         if (cleave__cluster_stopped(cluster))
             return cleave_error_set(error, CLEAVE_INTERRUPTED, "stopped");
-        bool late = cleave__cluster_process_now_ms() - begun > START_MS;
+        bool late = cleave__clock_ms() - begun > START_MS;
         *gone = waitpid(server->shown.pid, NULL, WNOHANG) == server->shown.pid;
         if (*gone || late) {
             cleave__cluster_process_said(cluster, server->name, said, sizeof said);
@@ -121,7 +122,7 @@ static enum cleave_status wait_for(struct cleave_cluster *cluster,
                                     *gone ? "ended" : "does not answer", server->shown.port,
                                     *said ? said : "it gave no reason");
         }
-        cleave__cluster_nap_ms(20);
+        cleave__nap_ms(20);
     }
     return CLEAVE_OK;
 }

@@ -14,9 +14,9 @@
 #include <sys/socket.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cluster/inside.h"
 
 enum { ARGUMENTS_MOST = 40, END_MS = 10000 };
@@ -25,19 +25,6 @@ enum { ARGUMENTS_MOST = 40, END_MS = 10000 };
 static char *const environment[] = {
     "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", "TZ=UTC",
     NULL};
-
-void cleave__cluster_nap_ms(uint32_t ms)
-{
-    struct timespec nap = {ms / 1000, (long)(ms % 1000) * 1000000};
-    nanosleep(&nap, NULL);
-}
-
-uint64_t cleave__cluster_process_now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
 
 uint16_t cleave__cluster_process_port(void)
 {
@@ -147,7 +134,7 @@ enum cleave_status cleave__cluster_process_run(const struct cleave_cluster *clus
             waitpid(pid, &ended, 0);
             return cleave_error_set(error, CLEAVE_INTERRUPTED, "stopped");
         }
-        cleave__cluster_nap_ms(5);
+        cleave__nap_ms(5);
     }
     if (got == pid && WIFEXITED(ended) && WEXITSTATUS(ended) == 0)
         return CLEAVE_OK;
@@ -248,10 +235,10 @@ enum cleave_status cleave__cluster_process_end(const struct cleave_cluster *clus
                                                const char *where, int number,
                                                struct cleave_error *error)
 {
-    uint64_t begun = cleave__cluster_process_now_ms();
+    uint64_t begun = cleave__clock_ms();
     for (int signalled = number;;) {
         uint32_t left = cleave__cluster_process_signal(cluster, where, signalled);
-        uint64_t ms = cleave__cluster_process_now_ms() - begun;
+        uint64_t ms = cleave__clock_ms() - begun;
         reap(cluster);
         if (!left)
             return CLEAVE_OK;
@@ -259,7 +246,7 @@ enum cleave_status cleave__cluster_process_end(const struct cleave_cluster *clus
             return cleave_error_set(error, CLEAVE_IO, "%.300s/%s: its processes do not end",
                                     cluster->folder, where);
         signalled = ms > END_MS || number == SIGKILL ? SIGKILL : 0;
-        cleave__cluster_nap_ms(5);
+        cleave__nap_ms(5);
     }
 }
 

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/random.h"
 #include "base/shardset.h"
 #include "model/measures.h"
@@ -281,19 +281,12 @@ static enum cleave_status judge(const struct cleave__request *request, const uin
     return CLEAVE_OK;
 }
 
-static double seconds_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 enum cleave_status cleave_partition(const struct cleave_hypergraph *hypergraph,
                                     const struct cleave_partition_options *options, uint32_t *block,
                                     struct cleave_partition_result *result,
                                     struct cleave_error *error)
 {
-    double start = seconds_now();
+    double start = cleave__clock_s();
     const struct cleave__placer *placer = cleave__placer_find(options->placer);
     if (!placer) {
         char names[300];
@@ -320,7 +313,7 @@ enum cleave_status cleave_partition(const struct cleave_hypergraph *hypergraph,
     if (!status || status == CLEAVE_UNSATISFIABLE) {
         if (n)
             memcpy(block, scratch, n * sizeof *block);
-        r.seconds = seconds_now() - start;
+        r.seconds = cleave__clock_s() - start;
         if (result)
             *result = r;
     }

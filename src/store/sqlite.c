@@ -10,8 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/clock.h"
 
 #include "store/sqlite.h"
 
@@ -86,18 +87,11 @@ enum cleave_status cleave__sqlite_fail(struct cleave__sqlite *s, int code, const
     return cleave_error_set(error, status, "%.150s: %.160s: in: %s", s->shown, line, excerpt);
 }
 
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 /* Naps of random length, longer each time, so that all who wait get their turn. */
 static int busy(void *context, int times)
 {
     struct cleave__sqlite *s = context;
-    uint64_t now = now_ns();
+    uint64_t now = cleave__clock_ns();
     if (times == 0)
         s->busy_since_ns = now;
     if (now - s->busy_since_ns > PATIENCE_NS)
@@ -105,8 +99,7 @@ static int busy(void *context, int times)
     s->draw = s->draw * 6364136223846793005u + 1442695040888963407u;
     uint64_t most = 100000ull << (times < 6 ? times : 6);
     most = most < NAP_MOST_NS ? most : NAP_MOST_NS;
-    struct timespec nap = {0, (long)(most / 2 + (s->draw >> 33) % most)};
-    nanosleep(&nap, NULL);
+    cleave__nap_ns(most / 2 + (s->draw >> 33) % most);
     return 1;
 }
 

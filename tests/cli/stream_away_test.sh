@@ -106,12 +106,23 @@ feed() {
     until [ -e "$1" ]; do sleep 0.1; done
     sed -n "51,100p" objects.csv
 }
+told() { timeout 20 "$cleave" stream subscribe --name w --from all --until-end | wc -l; }
+# told_more COUNT: waits until more than that is told: then whoever feeds has its seat.
+told_more() {
+    for _ in $(seq 60); do
+        [ "$(told)" -gt "$1" ] && return
+        sleep 0.2
+    done
+    fail "a publisher's objects do not come"
+}
+before=$(told)
 feed go1 | timeout 100 "$cleave" stream publish --name w - 2>first.err &
 first=$!
-sleep 1
+told_more "$before"
+before=$(told)
 feed go2 | timeout 100 "$cleave" stream publish --name w - 2>second.err &
 second=$!
-sleep 1
+told_more "$before"
 commands=$(pgrep -P $$ -x timeout)
 stopped=$(for t in $commands; do pgrep -P "$t"; done)
 kill -STOP $stopped

@@ -31,11 +31,14 @@ for i in $(seq 6); do
         pairs+=("$!")
     done
 done
-sleep 4
 for i in $(seq 6); do
-    left=0
-    for k in 1 2 3; do
-        kill -0 "${pairs[$((3 * i + k - 4))]}" 2>/dev/null && ((++left))
+    for _ in $(seq 150); do
+        left=0
+        for k in 1 2 3; do
+            kill -0 "${pairs[$((3 * i + k - 4))]}" 2>/dev/null && ((++left))
+        done
+        [ $left -le 1 ] && break
+        sleep 0.2
     done
     [ $left = 1 ] || fail "of three balancers at once $left are left: $(cat pair$i.*.err)"
 done

@@ -21,9 +21,9 @@ start_cluster() {
     export CLEAVE_NATS
 }
 
-# serve NAME ARGUMENT...: starts a process of world w; its number is in $NAME.
+# begin NAME ARGUMENT...: starts a process of world w; its number is in $NAME.
 declare -A serving=()
-serve() {
+begin() {
     local name=$1
     shift
     "$cleave" stream serve --name w "$@" >"$name.out" 2>"$name.err" </dev/null &
@@ -39,6 +39,12 @@ at_work() {
         kill -0 "${!1}" 2>/dev/null || return
         sleep 0.1
     done
+}
+
+# serve NAME ARGUMENT...: the same; without its balancer there is no world, so that is waited for.
+serve() {
+    begin "$@"
+    case " $* " in *" --role balancer "*) at_work "$1" ;; esac
 }
 
 # All that was started last under its name ends in good order.

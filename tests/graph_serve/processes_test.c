@@ -118,6 +118,14 @@ static void stop(pid_t *pid)
     *pid = 0;
 }
 
+/* For so long. */
+static void kill_server(long ms)
+{
+    nats_server_kill(&server);
+    sleep_ms(ms);
+    assert_true(nats_server_start(&server));
+}
+
 /* Everybody at work while the client asks; `kills` times one of the others is killed and comes
  * back, or does not at once. */
 static void under_load(uint64_t seed, uint32_t kills)
@@ -137,9 +145,7 @@ static void under_load(uint64_t seed, uint32_t kills)
         uint32_t i = (uint32_t)cleave__random_below(&random, SHARDS + COORDINATORS);
         sleep_ms(30 + (long)cleave__random_below(&random, 100));
         if (kills_of_server) {
-            nats_server_kill(&server);
-            sleep_ms((long)cleave__random_below(&random, 150));
-            assert_true(nats_server_start(&server));
+            kill_server((long)cleave__random_below(&random, 150));
             ended = waitpid(client, &status, WNOHANG) == client;
             continue;
         }
@@ -186,6 +192,42 @@ static void server_killed(void **state)
     kills_of_server = 3;
     under_load(5, 3);
     kills_of_server = 0;
+}
+
+/* The server dies while they connect, subscribe and find each other: they wait for it. */
+static void server_killed_early(void **state)
+{
+    enum { ROUNDS = 12, KILLS = 4 };
+    struct cleave_random random;
+    (void)state;
+    cleave__random_seed(&random, 7);
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        struct world w = make_world(round);
+        w.serving.sources = 200;
+        pid_t pids[SHARDS + COORDINATORS];
+        for (uint32_t i = 0; i < SHARDS; i++)
+            pids[i] = begin(&w, CLEAVE__PART_SHARD, i);
+        for (uint32_t i = 0; i < COORDINATORS; i++)
+            pids[SHARDS + i] = begin(&w, CLEAVE__PART_COORDINATOR, i);
+        pid_t client = begin(&w, CLEAVE__PART_CLIENT, 3);
+        for (uint32_t k = 0; k < KILLS; k++) {
+            sleep_ms((long)cleave__random_below(&random, 12));
+            kill_server((long)cleave__random_below(&random, 30));
+        }
+        int status = 1;
+        for (int tries = 0; client && tries < 3000; tries++, sleep_ms(10)) {
+            if (waitpid(client, &status, WNOHANG) == client)
+                client = 0;
+        }
+        bool good = !client && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+        stop(&client);
+        for (uint32_t i = 0; i < SHARDS + COORDINATORS; i++) {
+            good = good && waitpid(pids[i], &status, WNOHANG) == 0;
+            stop(&pids[i]);
+        }
+        free_world(&w);
+        assert_true(good);
+    }
 }
 
 /* A world of halves that know nothing of each other, each on a shard of its own. */
@@ -308,7 +350,8 @@ int main(void)
 {
     const struct CMUnitTest alone[] = {cmocka_unit_test(questions)};
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(quietly), cmocka_unit_test(killed), cmocka_unit_test(server_killed),
+        cmocka_unit_test(quietly),          cmocka_unit_test(killed),
+        cmocka_unit_test(server_killed),    cmocka_unit_test(server_killed_early),
         cmocka_unit_test(one_half_is_down), cmocka_unit_test(nobody_is_there)};
     int failed = cmocka_run_group_tests(alone, NULL, NULL);
     if (!nats_server_installed())

@@ -4,9 +4,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <xxhash.h>
 
+#include "base/clock.h"
 #include "graph/source/read.h"
 
 enum kind { BY_HASH, ON_EDGES, ON_TRAVERSALS };
@@ -51,13 +51,6 @@ static uint32_t find(const char *name)
 bool cleave__graph_placement_exists(const char *name)
 {
     return find(name) < PLACEMENTS;
-}
-
-static double seconds_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
 static enum cleave_status shape(const struct cleave__graph_place_request *r, enum kind kind,
@@ -137,7 +130,7 @@ enum cleave_status cleave__graph_place(const struct cleave__graph_place_request 
                                        struct cleave__graph_placed *placed,
                                        struct cleave_error *error)
 {
-    double start = seconds_now();
+    double start = cleave__clock_s();
     uint32_t row = name[0] == '@' ? PLACEMENTS : find(name);
     enum cleave_status status = CLEAVE_OK;
     bool balanced = false;
@@ -161,6 +154,6 @@ enum cleave_status cleave__graph_place(const struct cleave__graph_place_request 
         cleave_hypergraph_free(h);
     }
     if (!status && placed)
-        *placed = (struct cleave__graph_placed){balanced, seconds_now() - start};
+        *placed = (struct cleave__graph_placed){balanced, cleave__clock_s() - start};
     return status;
 }

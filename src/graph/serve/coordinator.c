@@ -236,7 +236,7 @@ void cleave__coordinator_ask(struct cleave__coordinator *c, struct cleave_contex
         while (!single && end < all &&
                cleave__coordinator_shard(c, s, s->ask.data[end], owners) == shard)
             end++;
-        struct cleave__ask ask = {search, first, end - first, shard, owners, tries, 0};
+        struct cleave__ask ask = {search, first, end - first, shard, owners, tries, 0, 0};
         s->out++;
         ok = c->far                         ? cleave__far_ask(c, context, ask)
              : c->under_way < world->window ? cleave__coordinator_send(c, context, ask)

@@ -53,15 +53,17 @@ struct cleave__search {
 struct cleave__ask {
     uint32_t search, first, count;
     uint32_t shard;
-    bool owners;    /* not from copies: those had none */
-    uint32_t tries; /* in vain */
+    bool owners;     /* not from copies: those had none */
+    uint32_t tries;  /* in vain */
+    uint32_t silent; /* how silent its shard was when this was sent */
     uint64_t sent_ns;
 };
 
 /* In an open world, where a shard may be down for long: what a coordinator has with one of them. */
 struct cleave__far_shard {
     uint32_t under_way;
-    uint32_t silent; /* requests without an answer in a row: then there is one at a time */
+    uint32_t silent; /* requests without an answer in a row, those under way at once as one: then
+                        there is one at a time */
     CLEAVE_VECTOR(struct cleave__ask) waiting;
 };
 

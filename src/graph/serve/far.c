@@ -37,6 +37,7 @@ bool cleave__far_ask(struct cleave__coordinator *c, struct cleave_context *conte
     if (!has_room(c, f))
         return CLEAVE_PUSH(&f->waiting, ask);
     f->under_way++;
+    ask.silent = f->silent;
     return cleave__coordinator_send(c, context, ask);
 }
 
@@ -76,6 +77,7 @@ bool cleave__far_go_on(struct cleave__coordinator *c, struct cleave_context *con
             continue;
         }
         f->under_way++;
+        ask.silent = f->silent;
         good = cleave__coordinator_send(c, context, ask);
     }
     f->waiting.count -= at;
@@ -116,7 +118,7 @@ bool cleave__far_answered(struct cleave__coordinator *c, struct cleave_context *
     f->under_way--;
     if (in_time)
         cleave__far_heard(c, ask->shard);
-    else
+    else if (ask->silent == f->silent)
         not_heard(c, ask->shard);
     if (s->lost || (!in_time && now_ns > s->until_ns)) {
         lose(s);

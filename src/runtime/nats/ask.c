@@ -4,7 +4,8 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
+
+#include "base/clock.h"
 
 enum { FIRST_DELAY_NS = 250000000, MOST_DELAY_NS = 2000000000 };
 
@@ -116,7 +117,7 @@ void cleave__asks_finish(struct cleave__nats *nats, uint64_t most_ns)
         left = nats->asks.count;
         pthread_mutex_unlock(&nats->asks_lock);
         if (left)
-            nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
+            cleave__nap_ns(200000);
     }
 }
 
@@ -204,77 +205,4 @@ void cleave__asks_arrive(natsConnection *connection, natsSubscription *subscript
     cleave__ask_free(ask);
     if (atomic_fetch_sub(&nats->crew.active, 1) == 1)
         cleave__crew_call(&nats->crew);
-}
-
-/* ---- streams ---- */
-
-enum cleave_status cleave__ask_refused(struct cleave_error *error, natsStatus status,
-                                       jsErrCode code, const char *what)
-{
-    switch (code) {
-    case JSNotEnabledErr:
-    case JSNotEnabledForAccountErr:
-        return cleave_error_set(error, CLEAVE_UNSUPPORTED,
-                                "%s: JetStream is off on the NATS server: start it with -js, or "
-                                "`jetstream {}` in its configuration",
-                                what);
-    case JSStreamReplicasNotSupportedErr:
-    case JSClusterNoPeersErr:
-        return cleave_error_set(error, CLEAVE_UNSATISFIABLE,
-                                "%s: the NATS cluster has too few servers with JetStream for so "
-                                "many replicas",
-                                what);
-    case JSInsufficientResourcesErr:
-    case JSStorageResourcesExceededErr:
-        return cleave_error_set(error, CLEAVE_LIMIT,
-                                "%s: the NATS server has no storage left for it", what);
-    default:
-        if (status == NATS_NO_RESPONDERS)
-            return cleave__ask_refused(error, status, JSNotEnabledErr, what);
-        const char *detail = nats_GetLastError(NULL); /* buckets give no code */
-        if (detail && strstr(detail, "replicas > 1 not supported"))
-            return cleave__ask_refused(error, status, JSStreamReplicasNotSupportedErr, what);
-        return cleave__dial_error(error, status, what);
-    }
-}
-
-/* For how long it is worth while to try again. */
-static uint64_t may_pass_ns(natsStatus status, jsErrCode code)
-{
-    const uint64_t second = 1000000000;
-    if (code == JSClusterNotAvailErr || (!code && status == NATS_TIMEOUT))
-        return 15 * second;
-    if (code == JSClusterNoPeersErr || (!code && status == NATS_NO_RESPONDERS))
-        return 2 * second;
-    return 0;
-}
-
-enum cleave_status cleave__ask_stream(struct cleave__nats *nats, jsCtx *js,
-                                      const struct cleave__stream_wish *wish,
-                                      struct cleave_error *error)
-{
-    const char *subjects[] = {wish->subject};
-    char what[CLEAVE__SUBJECT_BYTES + 20];
-    jsStreamConfig stream;
-    jsErrCode code = 0;
-    jsStreamConfig_Init(&stream);
-    stream.Name = wish->name;
-    stream.Subjects = subjects;
-    stream.SubjectsLen = 1;
-    stream.Storage = js_FileStorage;
-    stream.Replicas = nats->options->replicas ? nats->options->replicas : 1;
-    stream.Duplicates = (int64_t)wish->window_ns;
-    stream.AllowRollup = wish->rolls_up;
-    /* A cluster that has just begun has no leader yet, or not all its servers. */
-    uint64_t began_ns = cleave__crew_now_ns(&nats->crew);
-    natsStatus status;
-    while ((status = js_AddStream(NULL, js, &stream, NULL, &code)) &&
-           cleave__crew_now_ns(&nats->crew) - began_ns < may_pass_ns(status, code))
-        nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
-    if (status && code == JSStreamNameExistErr) {
-        /* There already, with other replicas or another window: as somebody wanted it. */
-        status = js_GetStreamInfo(NULL, js, wish->name, NULL, &code);
-    }
-    snprintf(what, sizeof what, "the stream %s", wish->name);
-    return status ? cleave__ask_refused(error, status, code, what) : CLEAVE_OK;
 }

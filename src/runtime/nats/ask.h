@@ -47,13 +47,4 @@ void cleave__asks_free(struct cleave__nats *nats);
 void cleave__asks_arrive(natsConnection *connection, natsSubscription *subscription,
                          natsMsg *message, void *ear);
 
-/* Makes sure that a stream is there. */
-struct cleave__stream_wish {
-    char name[CLEAVE__SUBJECT_BYTES], subject[CLEAVE__SUBJECT_BYTES];
-    uint64_t window_ns; /* how long ids are known */
-    bool rolls_up;
-};
-enum cleave_status cleave__ask_stream(struct cleave__nats *nats, jsCtx *js,
-                                      const struct cleave__stream_wish *wish,
-                                      struct cleave_error *error);
 #endif

@@ -2,8 +2,8 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/random.h"
 #include "runtime/nats/ask.h"
 
@@ -17,14 +17,8 @@ struct cleave__bucket {
     char name[CLEAVE__SUBJECT_BYTES];
 };
 
-static const uint64_t patience_ns = UINT64_C(5000000000), pause_ns = 100000000;
-
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
-}
+enum { PAUSE_MS = 100, ANSWER_MS = 2000 };
+static const uint64_t patience_ns = UINT64_C(5000000000);
 
 /* What the server has forbidden, which it says beside the answer that never comes; NULL: nothing.
  */
@@ -40,12 +34,10 @@ static const char *forbidden(const struct cleave__bucket *bucket)
 /* Nobody there, or no leader: may be over in a moment. False: it has been too long. */
 static bool wait_for(const struct cleave__bucket *bucket, natsStatus status, uint64_t began_ns)
 {
-    bool passes = status == NATS_TIMEOUT || status == NATS_NO_RESPONDERS ||
-                  status == NATS_CONNECTION_DISCONNECTED || status == NATS_IO_ERROR ||
-                  status == NATS_STALE_CONNECTION;
-    if (!passes || forbidden(bucket) || now_ns() - began_ns > bucket->patience_ns)
+    if (!cleave__dial_passes(status) || forbidden(bucket) ||
+        cleave__clock_ns() - began_ns > bucket->patience_ns)
         return false;
-    nanosleep(&(struct timespec){.tv_nsec = (long)pause_ns}, NULL);
+    cleave__nap_ms(PAUSE_MS);
     return true;
 }
 
@@ -60,7 +52,7 @@ static enum cleave_status failed(const struct cleave__bucket *bucket, natsStatus
                                 "$JS.API.>, $KV.> and _INBOX.> are needed",
                                 bucket->name, text);
     snprintf(what, sizeof what, "the bucket %s", bucket->name);
-    return cleave__ask_refused(error, status, code, what);
+    return cleave__stream_refused(error, status, code, what);
 }
 
 enum cleave_status cleave__bucket_open(const struct cleave_nats_options *options, const char *name,
@@ -75,10 +67,13 @@ enum cleave_status cleave__bucket_open(const struct cleave_nats_options *options
     jsErrCode code = 0;
     if (!status) {
         cleave__nats_stream_name(bucket->dial.prefix, name, "", bucket->name);
-        natsStatus said = natsConnection_JetStream(&bucket->js, bucket->dial.connection, NULL);
+        jsOptions asking;
+        jsOptions_Init(&asking);
+        asking.Wait = ANSWER_MS; /* so that patience is for several tries */
+        natsStatus said = natsConnection_JetStream(&bucket->js, bucket->dial.connection, &asking);
         /* Whether JetStream is there at all is told more clearly so. */
         jsAccountInfo *account = NULL;
-        uint64_t began_ns = now_ns();
+        uint64_t began_ns = cleave__clock_ns();
         while (!said && (said = js_GetAccountInfo(&account, bucket->js, NULL, &code)) &&
                (!code || code == JSClusterNotAvailErr) &&
                wait_for(bucket, code ? NATS_TIMEOUT : said, began_ns)) {
@@ -131,7 +126,7 @@ static natsStatus get(struct cleave__bucket *bucket, const char *key, struct cle
 {
     kvEntry *entry = NULL;
     natsStatus status;
-    uint64_t began_ns = now_ns();
+    uint64_t began_ns = cleave__clock_ns();
     while ((status = kvStore_Get(&entry, bucket->store, key)) && wait_for(bucket, status, began_ns))
         ;
     if (status)
@@ -217,7 +212,7 @@ enum { CROWD = 6, CROWD_NS = 500000, CROWD_MOST_NS = 64000000 };
 /* Up to `*most`, which doubles: those that met part. */
 static long crowd_pause_ns(uint64_t *most)
 {
-    uint64_t pause = cleave__mix64(now_ns()) % *most;
+    uint64_t pause = cleave__mix64(cleave__clock_ns()) % *most;
     *most = *most * 2 < CROWD_MOST_NS ? *most * 2 : CROWD_MOST_NS;
     return (long)pause;
 }
@@ -232,7 +227,7 @@ static enum cleave_status change(struct cleave__bucket *bucket, const char *key,
                                  size_t length, uint64_t last, uint64_t *revision,
                                  struct cleave_error *error)
 {
-    uint64_t began_ns = now_ns();
+    uint64_t began_ns = cleave__clock_ns();
     uint64_t pause_most_ns = CROWD_NS;
     bool unsure = false, done = false;
     if (length > cleave__bucket_most(bucket))
@@ -251,8 +246,8 @@ static enum cleave_status change(struct cleave__bucket *bucket, const char *key,
             return CLEAVE_OK;
         }
         /* Somebody else got on: only a crowd keeps this from coming to an end. */
-        if (passed && now_ns() - began_ns <= bucket->patience_ns * CROWD) {
-            nanosleep(&(struct timespec){.tv_nsec = crowd_pause_ns(&pause_most_ns)}, NULL);
+        if (passed && cleave__clock_ns() - began_ns <= bucket->patience_ns * CROWD) {
+            cleave__nap_ns(crowd_pause_ns(&pause_most_ns));
             continue;
         }
         const char *text = last ? NULL : nats_GetLastError(NULL);
@@ -291,7 +286,7 @@ enum cleave_status cleave__bucket_remove(struct cleave__bucket *bucket, const ch
                                          struct cleave_error *error)
 {
     natsStatus status;
-    uint64_t began_ns = now_ns();
+    uint64_t began_ns = cleave__clock_ns();
     while ((status = kvStore_Delete(bucket->store, key)) && wait_for(bucket, status, began_ns))
         ;
     return status && status != NATS_NOT_FOUND ? failed(bucket, status, 0, error) : CLEAVE_OK;

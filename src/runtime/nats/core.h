@@ -15,7 +15,7 @@
 
 #include "base/map.h"
 #include "base/metrics.h"
-#include "runtime/nats/dial.h"
+#include "runtime/nats/jetstream.h"
 #include "runtime/nats/link.h"
 #include "runtime/threads/crew.h"
 
@@ -23,8 +23,7 @@ enum {
     CLEAVE__BATCH_MOST = 65536,   /* bytes: then a batch leaves before the turn's end */
     CLEAVE__LOOSE_MOST = 16,      /* mailboxes full of a group's messages before one is dropped */
     CLEAVE__PROBE_NS = 100000000, /* how long to wait for credit before asking */
-    CLEAVE__KEEPER_NS = 50000000, /* how often the keeper looks */
-    CLEAVE__SUBJECT_BYTES = 200
+    CLEAVE__KEEPER_NS = 50000000  /* how often the keeper looks */
 };
 
 /* Of an actor, beside its mailbox. */
@@ -56,8 +55,8 @@ struct cleave__nats {
     struct cleave__crew crew; /* first: it is the runtime's state too */
     const struct cleave_nats_options *options;
     struct cleave__dial dial;
-    uint64_t life;
-    bool loops; /* messages between actors of this process go through the server */
+    _Atomic uint64_t life; /* made later as it begins, where the last one's clock was ahead */
+    bool loops;            /* messages between actors of this process go through the server */
 
     _Alignas(128) pthread_mutex_t lock;        /* what follows */
     CLEAVE_VECTOR(struct cleave__box *) boxes; /* by actor; NULL: gone */
@@ -147,8 +146,6 @@ enum cleave_status cleave__log_open(struct cleave__nats *nats, jsCtx *js,
 struct cleave__ask *cleave__log_ask(struct cleave__nats *nats, struct cleave_context *context,
                                     const struct cleave__box *log,
                                     const struct cleave_frame *frame);
-/* PREFIX-KIND-NAME, or PREFIX-KIND for an empty name; CLEAVE__SUBJECT_BYTES. */
-void cleave__nats_stream_name(const char *prefix, const char *kind, const char *name, char *out);
 
 /* keeper.c */
 bool cleave__nats_keep(struct cleave__nats *nats);

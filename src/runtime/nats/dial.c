@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "runtime/nats/dial.h"
 
 enum cleave_status cleave__dial_error(struct cleave_error *error, natsStatus status,
@@ -119,7 +119,7 @@ static enum cleave_status use_keys(struct cleave__dial *dial, struct cleave_erro
 
 /* ---- connecting ---- */
 
-enum { TRY_MS = 100, HUNG_UP_MOST = 10 };
+enum { TRY_MS = 100, SYNC_MS = 500, HUNG_UP_MOST = 10 };
 static const uint64_t start_patience_ns = UINT64_C(5000000000);
 
 static natsStatus set_options(struct cleave__dial *dial, const struct cleave__dial_calls *calls)
@@ -138,6 +138,8 @@ static natsStatus set_options(struct cleave__dial *dial, const struct cleave__di
     s = s ? s : natsOptions_SetPingInterval(o, 5000);
     s = s ? s : natsOptions_SetMaxPingsOut(o, 2);
     s = s ? s : natsOptions_SetMaxPendingMsgs(o, 1 << 20);
+    /* What was asked of a server that died is asked again at once. */
+    s = s ? s : natsOptions_SetFailRequestsOnDisconnect(o, true);
     for (uint32_t u = 0; u < options->url_count; u++) { /* the library takes it for a wish only */
         if (strncmp(options->urls[u], "tls://", 6) == 0)
             s = s ? s : natsOptions_SetSecure(o, true);
@@ -150,11 +152,11 @@ static natsStatus set_options(struct cleave__dial *dial, const struct cleave__di
     return s ? s : natsOptions_SetErrorHandler(o, calls->error, calls->context);
 }
 
-/* Only that nobody is there may pass by waiting. */
-static bool may_pass(natsStatus status)
+bool cleave__dial_passes(natsStatus status)
 {
     return status == NATS_NO_SERVER || status == NATS_TIMEOUT || status == NATS_IO_ERROR ||
-           status == NATS_CONNECTION_CLOSED;
+           status == NATS_CONNECTION_DISCONNECTED || status == NATS_STALE_CONNECTION ||
+           status == NATS_NO_RESPONDERS;
 }
 
 static enum cleave_status no_address(const struct cleave__dial *dial, struct cleave_error *error)
@@ -210,11 +212,19 @@ static enum cleave_status tell(const struct cleave__dial *dial, natsStatus statu
     }
 }
 
-static uint64_t now_ns(void)
+static uint64_t patience_of(const struct cleave__dial *dial)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+    return dial->options->patience_ns ? dial->options->patience_ns : start_patience_ns;
+}
+
+natsStatus cleave__dial_sync(const struct cleave__dial *dial)
+{
+    uint64_t began_ns = cleave__clock_ns();
+    natsStatus status;
+    while ((status = natsConnection_FlushTimeout(dial->connection, SYNC_MS)) &&
+           cleave__dial_passes(status) && cleave__clock_ns() - began_ns < patience_of(dial))
+        cleave__nap_ms(TRY_MS);
+    return status;
 }
 
 static enum cleave_status connect_to(struct cleave__dial *dial,
@@ -244,17 +254,17 @@ static enum cleave_status connect_to(struct cleave__dial *dial,
     enum cleave_status done = use_keys(dial, error);
     if (done)
         return done;
-    uint64_t patience_ns = options->patience_ns ? options->patience_ns : start_patience_ns;
-    uint64_t began_ns = now_ns();
+    uint64_t began_ns = cleave__clock_ns();
     for (int hung_up = 0;;) {
         status = natsConnection_Connect(&dial->connection, dial->connecting);
         /* A server that dies meanwhile hangs up as one does that misses a certificate. */
         bool again = status == NATS_PROTOCOL_ERROR
                          ? ++hung_up < HUNG_UP_MOST
-                         : may_pass(status) && now_ns() - began_ns < patience_ns;
+                         : (cleave__dial_passes(status) || status == NATS_CONNECTION_CLOSED) &&
+                               cleave__clock_ns() - began_ns < patience_of(dial);
         if (!again)
             break;
-        nanosleep(&(struct timespec){.tv_nsec = TRY_MS * 1000000}, NULL);
+        cleave__nap_ms(TRY_MS);
     }
     if (status)
         return tell(dial, status, error);

@@ -33,12 +33,16 @@ enum cleave_status cleave__dial_open(struct cleave__dial *dial,
                                      struct cleave_error *error);
 void cleave__dial_close(struct cleave__dial *dial);
 
+/* Whether what failed may be over by waiting: nobody is there, or not any more, or has no leader.
+ */
+bool cleave__dial_passes(natsStatus status);
+/* Waits until the server has taken all that was asked of it so far, subscriptions too; over
+ * connections that are lost and come back, for the options' patience. */
+natsStatus cleave__dial_sync(const struct cleave__dial *dial);
+
 /* Fills `error` for what the library says about `what`. */
 enum cleave_status cleave__dial_error(struct cleave_error *error, natsStatus status,
                                       const char *what);
-/* One clear line for what JetStream says no to. */
-enum cleave_status cleave__ask_refused(struct cleave_error *error, natsStatus status,
-                                       jsErrCode code, const char *what);
 /* A URL without its password, at most `size` bytes. */
 void cleave__dial_url(const char *url, char *out, size_t size);
 /* The challenge of the server is signed with an NKey, of which this is the seed. */

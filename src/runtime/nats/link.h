@@ -34,14 +34,14 @@ struct cleave__link {
     uint64_t seen, told;
     uint32_t held, staged; /* staged: before the mailbox */
     uint16_t epoch;
-    bool heard, starved;
+    bool heard, starved, owes;
     struct cleave__bytes piece; /* of a large frame, until it is whole */
     /* of whoever runs the actor */
     struct cleave__bytes batch; /* room for an envelope, then frames that leave at the turn's end */
     uint64_t batched;           /* last number in it */
     uint32_t taken;
     uint16_t taken_epoch;
-    bool dirty, touched, owes;
+    bool dirty, touched;
 };
 
 struct cleave__links {

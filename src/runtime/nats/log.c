@@ -19,14 +19,7 @@ enum cleave_status cleave__log_open(struct cleave__nats *nats, jsCtx *js,
                                                         : WINDOW_S * UINT64_C(1000000000)};
     cleave__nats_stream_name(nats->dial.prefix, "log", box->actor->name, wish.name);
     snprintf(wish.subject, sizeof wish.subject, "%s.>", box->wire->subject);
-    return cleave__ask_stream(nats, js, &wish, error);
-}
-
-void cleave__nats_stream_name(const char *prefix, const char *kind, const char *name, char *out)
-{
-    snprintf(out, CLEAVE__SUBJECT_BYTES, "%s-%s%s%s", prefix, kind, name[0] ? "-" : "", name);
-    for (char *c = out; *c; c++)
-        *c = *c == '.' ? '-' : *c;
+    return cleave__stream_make(&nats->dial, js, &wish, error);
 }
 
 static void done(struct cleave__ask *ask, const struct cleave__ack *ack)

@@ -2,16 +2,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "runtime/nats/saved.h"
-
-static uint64_t realtime_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
-}
 
 void cleave__nats_fail(struct cleave__nats *nats, enum cleave_status status, const char *format,
                        ...)
@@ -165,7 +158,7 @@ static enum cleave_status listen(struct cleave__nats *nats, struct cleave_error 
         if (a && cleave__nats_is_here(box))
             status = listen_to(nats, box->wire->subject, NULL, 0, cleave__nats_arrive, error);
     }
-    natsStatus said = status ? NATS_OK : natsConnection_FlushTimeout(nats->dial.connection, 5000);
+    natsStatus said = status ? NATS_OK : cleave__dial_sync(&nats->dial);
     if (said)
         status = cleave__dial_error(error, said, "subscribing at the NATS server");
     /* An older process that still is one of these actors ends. */
@@ -235,7 +228,7 @@ static enum cleave_status open_nats(struct cleave_runtime *runtime, void **state
         return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for the nats transport");
     memset(nats, 0, sizeof *nats);
     nats->options = &runtime->options.nats;
-    nats->life = realtime_ns();
+    nats->life = cleave__date_ns();
     /* One way for all that a durable actor sends keeps its order. */
     nats->loops = nats->options->loop || nats->options->durable;
     nats->crew.hooks = &cleave__nats_hooks;

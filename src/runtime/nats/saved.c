@@ -3,8 +3,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <xxhash.h>
+
+#include "base/clock.h"
 
 enum {
     MAGIC = 0x7363,
@@ -470,10 +471,9 @@ static enum cleave_status restore(struct cleave__saved *saved, jsCtx *js,
     while (cleave__crew_now_ns(&saved->nats->crew) < until_ns && !cleave__runtime_failed(runtime)) {
         code = 0;
         status = read_once(saved, js, stream, &reading, &corrupt, &code);
-        if (corrupt || (status != NATS_TIMEOUT && status != NATS_NO_RESPONDERS &&
-                        code != JSClusterNotAvailErr))
+        if (corrupt || !(cleave__dial_passes(status) || code == JSClusterNotAvailErr))
             break;
-        nanosleep(&(struct timespec){.tv_nsec = TRY_NS}, NULL);
+        cleave__nap_ns(TRY_NS);
     }
     enum cleave_status done = CLEAVE_OK;
     snprintf(what, sizeof what, "%.80s: what it saved, in the stream %.80s", actor->name, stream);
@@ -484,7 +484,7 @@ static enum cleave_status restore(struct cleave__saved *saved, jsCtx *js,
     else if (cleave__runtime_failed(runtime))
         done = cleave_error_set(error, runtime->failure.status, "%s", runtime->failure.message);
     else if (status)
-        done = cleave__ask_refused(error, status, code, what);
+        done = cleave__stream_refused(error, status, code, what);
     else if (reading.saved.failed || reading.pieces.failed ||
              !CLEAVE_RESERVE(&actor->saved, reading.saved.count + 1))
         done = cleave_error_set(error, CLEAVE_NO_MEMORY, "%s: no memory", what);
@@ -504,7 +504,7 @@ static enum cleave_status make_stream(const struct cleave__saved *saved, jsCtx *
                                        .rolls_up = true};
     stream_name(saved, wish.name);
     snprintf(wish.subject, sizeof wish.subject, "%s", saved->subject);
-    return cleave__ask_stream(saved->nats, js, &wish, error);
+    return cleave__stream_make(&saved->nats->dial, js, &wish, error);
 }
 
 enum cleave_status cleave__saved_open(struct cleave__wire *wire, jsCtx *js,

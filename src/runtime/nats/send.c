@@ -291,7 +291,10 @@ static void flush(struct cleave__worker *worker, struct cleave__box *box)
         struct cleave__link *link = wire->touched.data[i];
         link->touched = false;
         link->taken = 0;
-        if (link->owes) /* and no batch took it along */
+        pthread_mutex_lock(&box->lock);
+        bool owes = link->owes; /* and no batch took it along, nor did a probe */
+        pthread_mutex_unlock(&box->lock);
+        if (owes)
             cleave__nats_tell(wire, link, CLEAVE__ENVELOPE_CREDIT);
     }
     wire->touched.count = 0;

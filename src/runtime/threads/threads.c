@@ -3,19 +3,13 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "runtime/threads/crew.h"
-
-static uint64_t monotonic_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
-}
 
 uint64_t cleave__crew_now_ns(void *state)
 {
     struct cleave__crew *crew = state;
-    return monotonic_ns() - crew->began_ns;
+    return cleave__clock_ns() - crew->began_ns;
 }
 
 void cleave__crew_close(struct cleave__crew *crew)
@@ -35,7 +29,7 @@ enum cleave_status cleave__crew_open(struct cleave__crew *crew, struct cleave_ru
                                      struct cleave_error *error)
 {
     crew->runtime = runtime;
-    crew->began_ns = monotonic_ns();
+    crew->began_ns = cleave__clock_ns();
     atomic_init(&crew->next_timer_ns, UINT64_MAX);
     pthread_mutex_init(&crew->lock, NULL);
     pthread_condattr_t attributes;

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/random.h"
 #include "stream/compare/experiment.h"
 
@@ -15,13 +15,6 @@ enum { SIDE = 1024, POINTS = 1 << 17, RANGES = 8192, SLOW_RANGES = 512, PASSES =
 
 static const double points_x[] = {4, 16, 64, 256, 1024};
 static const double ranges_x[] = {0.0005, 0.001, 0.005, 0.01, 0.015};
-
-static double now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
 
 uint64_t cleave__locate_digest(const uint32_t *out, uint32_t count)
 {
@@ -44,10 +37,10 @@ double cleave__locate_points_ns(const struct cleave__locate_way *way, const doub
     }
     for (uint32_t pass = 0; pass < passes; pass++) {
         uint32_t sum = 0;
-        double begin = now_ns();
+        double begin = (double)cleave__clock_ns();
         for (uint32_t i = 0; i < count; i++)
             sum += way->point(way->self, points[2 * i], points[2 * i + 1]);
-        double took = (now_ns() - begin) / count;
+        double took = ((double)cleave__clock_ns() - begin) / count;
         if (sum != all)
             return -1;
         best = took < best ? took : best;
@@ -70,10 +63,10 @@ double cleave__locate_ranges_ns(const struct cleave__locate_way *way,
     }
     for (uint32_t pass = 0; pass < passes; pass++) {
         uint32_t sum = 0;
-        double begin = now_ns();
+        double begin = (double)cleave__clock_ns();
         for (uint32_t i = 0; i < count; i++)
             sum += way->range(way->self, ranges[i], out);
-        double took = (now_ns() - begin) / count;
+        double took = ((double)cleave__clock_ns() - begin) / count;
         if (sum != all)
             return -1;
         best = took < best ? took : best;

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "stream/compare/experiment.h"
 #include "stream/serve/sink.h"
 
@@ -14,13 +14,6 @@ enum { BATCH = 64, PAIRS_MOST = 100000000, REPORT_EVERY = 16384 };
 
 static const double range_x[] = {0.0001, 0.001, 0.005, 0.01, 0.015};
 static const double words_x[] = {1, 2, 3, 4, 5, 6, 7};
-
-static double now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 struct trial {
     const struct cleave__stream_play *play;
@@ -47,10 +40,10 @@ static enum cleave_status match_some(struct trial *t, void *matcher,
         cleave__arena_rewind(&arena, mark);
         status = cleave__stream_next_objects(generator, n, &arena, batch, error);
         matches.items.count = 0;
-        double begin = now_s();
+        double begin = cleave__clock_s();
         if (!status)
             status = t->ops->match(matcher, batch, n, &matches, looked, error);
-        *took_s += now_s() - begin;
+        *took_s += cleave__clock_s() - begin;
         for (uint32_t i = 0; i < n && !status; i++)
             *candidates += looked[i];
         for (size_t i = 0; i < matches.items.count && !status && *number < t->shared; i++) {
@@ -89,9 +82,9 @@ static enum cleave_status try_matcher(struct trial *t, struct cleave__compare_ro
         struct cleave__query query;
         uint32_t slot;
         cleave__stream_next_query(generator, 0, &query);
-        double begin = now_s();
+        double begin = cleave__clock_s();
         status = t->ops->add(matcher, &query, &slot, error);
-        stored_s += now_s() - begin;
+        stored_s += cleave__clock_s() - begin;
     }
     bool all = t->ops == &cleave__matcher_index && play->objects > t->shared;
     if (!status)

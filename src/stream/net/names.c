@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "report/json.h"
-#include "runtime/nats/dial.h"
+#include "runtime/nats/jetstream.h"
 #include "stream/net/process.h"
 
 enum { UNDER_WAY_MOST = 4096, WAIT_MS = 30000, TRIES_MOST = 5 };
@@ -121,26 +121,13 @@ enum cleave_status cleave__net_names_stream(const struct cleave__net_session *se
                                             struct cleave_error *error)
 {
     struct cleave__net_names *names;
-    char name[300], subject[300];
-    const char *subjects[] = {subject};
-    jsStreamConfig config;
-    jsErrCode code = 0;
+    struct cleave__stream_wish wish = {.last_only = true};
     enum cleave_status status = cleave__net_names_open(session, &names, error);
     if (status)
         return status;
-    snprintf(name, sizeof name, "%.200s-log-queries", names->prefix);
-    snprintf(subject, sizeof subject, "%.200s.l.queries.>", names->prefix);
-    for (char *c = name; *c; c++)
-        *c = *c == '.' ? '-' : *c;
-    jsStreamConfig_Init(&config);
-    config.Name = name;
-    config.Subjects = subjects;
-    config.SubjectsLen = 1;
-    config.MaxMsgsPerSubject = 1;
-    config.Replicas = session->nats.replicas ? (int)session->nats.replicas : 1;
-    natsStatus s = js_AddStream(NULL, names->js, &config, NULL, &code);
-    if (s != NATS_OK && code != JSStreamNameExistErr)
-        status = failed(names, natsStatus_GetText(s), error);
+    cleave__nats_stream_name(names->prefix, "log", "queries", wish.name);
+    snprintf(wish.subject, sizeof wish.subject, "%.180s.l.queries.>", names->prefix);
+    status = cleave__stream_make(&names->dial, names->js, &wish, error);
     cleave__net_names_close(names, NULL);
     return status;
 }

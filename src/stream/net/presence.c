@@ -209,7 +209,7 @@ enum cleave_status cleave__net_presence_open(const struct cleave__net_presence_o
         natsStatus s =
             natsConnection_Subscribe(&p->subscription, p->dial.connection, p->subject, answer, p);
         if (!s)
-            s = natsConnection_FlushTimeout(p->dial.connection, 5000);
+            s = cleave__dial_sync(&p->dial);
         if (s)
             status = cleave__dial_error(error, s, p->subject);
     }

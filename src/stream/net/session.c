@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "runtime/nats/bucket.h"
 #include "stream/net/process.h"
 #include "stream/net/things.h"
@@ -22,18 +23,6 @@ enum {
     CELLS_MORE_BYTES = 24,
     NOT_NOTE_BYTES = 512
 };
-
-static void sleep_ms(long ms)
-{
-    nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}, NULL);
-}
-
-static uint64_t clock_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
 
 /* ---- the world ---- */
 
@@ -121,7 +110,7 @@ enum cleave_status cleave__net_session_open(const struct cleave_nats_options *na
         if (progress->stop && *progress->stop)
             status = cleave_error_set(error, CLEAVE_INTERRUPTED, "stopped");
         else
-            sleep_ms(WAIT_MS);
+            cleave__nap_ms(WAIT_MS);
         if (status != CLEAVE_INTERRUPTED)
             status = find_world(session, create, &wanted, error);
     }
@@ -232,7 +221,7 @@ static uint64_t holder_of(const char *text)
 {
     char *end;
     uint64_t session = strtoull(text, &end, 10);
-    bool held = strtoull(end, NULL, 10) > clock_ms();
+    bool held = strtoull(end, NULL, 10) > cleave__date_ms();
     return !held ? 0 : session ? session : 1;
 }
 
@@ -254,7 +243,7 @@ static enum cleave_status claim(struct cleave__net_hold *hold, uint64_t revision
 {
     struct cleave__bucket *bucket = hold->bucket;
     char mine[SHORT_BYTES];
-    seat_text(hold->number, clock_ms() + CLEAVE__NET_SEAT_MS, mine);
+    seat_text(hold->number, cleave__date_ms() + CLEAVE__NET_SEAT_MS, mine);
     if (!hold->number) { /* nobody else's text */
         size_t length = strlen(mine);
         snprintf(mine + length, sizeof mine - length, " %d %p", (int)getpid(), (void *)hold);
@@ -317,7 +306,7 @@ static enum cleave_status look_hard(struct cleave__bucket *bucket, const char *k
         status = evict(bucket, key, revision, error);
         if (status != CLEAVE_CONFLICT)
             return status;
-        sleep_ms(1); /* what was got may be of a replica that is behind */
+        cleave__nap_ms(1); /* what was got may be of a replica that is behind */
     }
 }
 
@@ -360,7 +349,7 @@ static void renew(struct cleave__net_hold *hold, bool over)
     struct cleave_error error;
     char mine[SHORT_BYTES];
     uint64_t began_ms = waking_ms();
-    seat_text(hold->number, over ? 0 : clock_ms() + CLEAVE__NET_SEAT_MS, mine);
+    seat_text(hold->number, over ? 0 : cleave__date_ms() + CLEAVE__NET_SEAT_MS, mine);
     enum cleave_status status;
     int tries = 0;
     do {

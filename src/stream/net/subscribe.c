@@ -5,11 +5,11 @@
 #include <nats/nats.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
-#include "runtime/nats/dial.h"
+#include "base/clock.h"
+#include "runtime/nats/jetstream.h"
 
-enum { WAIT_MS = 100, SILENT_MS = 2000, AGAIN_MS = 250, NAME_BYTES = 200 };
+enum { WAIT_MS = 100, SILENT_MS = 2000, AGAIN_MS = 250, NAME_BYTES = CLEAVE__SUBJECT_BYTES };
 
 struct follower {
     const struct cleave__net_following *about;
@@ -20,13 +20,6 @@ struct follower {
     uint64_t next, last; /* sequence numbers: the next one wanted; until_end: the last one */
     uint64_t came_ms, asked_ms;
 };
-
-static uint64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
 
 static bool stopped(const struct follower *f)
 {
@@ -51,7 +44,7 @@ static enum cleave_status look(struct follower *f, struct cleave_error *error)
                                 "balancer first",
                                 f->about->nats->prefix, f->stream);
     if (s != NATS_OK)
-        return cleave__ask_refused(error, s, code, f->stream);
+        return cleave__stream_refused(error, s, code, f->stream);
     f->last = info->State.LastSeq;
     f->next = f->about->from ? f->about->from : f->last + 1;
     if (f->next < info->State.FirstSeq)
@@ -78,7 +71,7 @@ static bool subscribe(struct follower *f)
     if (js_SubscribeSync(&f->subscription, f->js, f->subjects, NULL, &options, NULL) != NATS_OK)
         return false;
     natsSubscription_SetPendingLimits(f->subscription, -1, -1);
-    f->came_ms = now_ms();
+    f->came_ms = cleave__clock_ms();
     return true;
 }
 
@@ -92,7 +85,7 @@ static enum cleave_status take(struct follower *f, natsMsg *message, struct clea
     if (sequence < f->next)
         return CLEAVE_OK;
     f->next = sequence + 1;
-    f->came_ms = now_ms();
+    f->came_ms = cleave__clock_ms();
     const char *subject = strrchr(natsMsg_GetSubject(message), '.');
     return f->about->each(f->about->context, sequence, subject ? subject + 1 : "",
                           natsMsg_GetData(message), (size_t)natsMsg_GetDataLength(message), error);
@@ -102,7 +95,7 @@ static bool at_end(const struct follower *f, uint64_t since_ms)
 {
     if (f->about->until_end && f->next > f->last)
         return true;
-    return f->about->idle_ns && now_ms() - since_ms >= f->about->idle_ns / 1000000;
+    return f->about->idle_ns && cleave__clock_ms() - since_ms >= f->about->idle_ns / 1000000;
 }
 
 /* Whether there is something that has not come: then the consumer may be gone.
@@ -119,7 +112,7 @@ static bool lags(struct follower *f)
 
 static enum cleave_status follow(struct follower *f, struct cleave_error *error)
 {
-    uint64_t since_ms = now_ms(); /* of the last message, or the start */
+    uint64_t since_ms = cleave__clock_ms(); /* of the last message, or the start */
     enum cleave_status status = CLEAVE_OK;
     while (!status) {
         natsMsg *message = NULL;
@@ -144,8 +137,8 @@ static enum cleave_status follow(struct follower *f, struct cleave_error *error)
         } else if (s != NATS_TIMEOUT) {
             drop(f);
             nats_Sleep(AGAIN_MS);
-        } else if (now_ms() - f->came_ms > SILENT_MS) {
-            f->came_ms = now_ms();
+        } else if (cleave__clock_ms() - f->came_ms > SILENT_MS) {
+            f->came_ms = cleave__clock_ms();
             if (lags(f))
                 drop(f);
         }
@@ -159,9 +152,7 @@ enum cleave_status cleave__net_follow(const struct cleave__net_following *about,
     static const char *const logs[] = {"matches", "queries"};
     struct follower f = {.about = about};
     snprintf(f.subjects, sizeof f.subjects, "%s.l.%s.>", about->nats->prefix, logs[about->log]);
-    snprintf(f.stream, sizeof f.stream, "%s-log-%s", about->nats->prefix, logs[about->log]);
-    for (char *c = f.stream; *c; c++)
-        *c = *c == '.' ? '-' : *c;
+    cleave__nats_stream_name(about->nats->prefix, "log", logs[about->log], f.stream);
     enum cleave_status status = cleave__dial_open(&f.dial, about->nats, NULL, error);
     if (!status && natsConnection_JetStream(&f.js, f.dial.connection, NULL) != NATS_OK)
         status = cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for a subscription");

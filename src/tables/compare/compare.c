@@ -3,14 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
+#include "base/clock.h"
 
 static enum cleave_status run_scheme(const struct cleave_case *kase,
                                      const struct cleave_scheme_input *input,
@@ -18,12 +12,12 @@ static enum cleave_status run_scheme(const struct cleave_case *kase,
                                      struct cleave_scheme_result *result,
                                      struct cleave_error *error)
 {
-    double start = now();
+    double start = cleave__clock_s();
     enum cleave_status status =
         result->scheme->place(input, arena, &result->layout, &result->notes, error);
     if (!status)
         status = cleave__lookup_build(&result->layout, &result->lookup, error);
-    result->seconds = now() - start;
+    result->seconds = cleave__clock_s() - start;
     if (!status)
         status = cleave__evaluate(kase, input->steer, &result->layout, result->lookup, arena,
                                   &result->evaluation, error);

@@ -6,16 +6,11 @@
  * will be. SQLite needs none: a COMMIT ends with its process. */
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "tables/load/inside.h"
 
 enum { LOCK_TRIES = 25, LOST_TRIES = 150, NAP_MS = 200 };
-
-static void nap(void)
-{
-    nanosleep(&(struct timespec){0, NAP_MS * 1000000L}, NULL);
-}
 
 enum cleave_status cleave__load_target_open(struct cleave__load *load,
                                             struct cleave__load_target *target, const char *url,
@@ -38,7 +33,7 @@ enum cleave_status cleave__load_lock(struct cleave__load *load, struct cleave__l
 {
     for (int i = 0; !target->sqlite && i < LOCK_TRIES; i++) {
         if (i)
-            nap();
+            cleave__nap_ms(NAP_MS);
         enum cleave_status status =
             cleave__load_stopped(load, "waiting for another load", 0, error);
         if (!status)
@@ -87,7 +82,7 @@ enum cleave_status cleave__load_find_out(struct cleave__load *load, bool *decide
             target->ops->close(target->session);
         target->session = NULL;
         if (i)
-            nap();
+            cleave__nap_ms(NAP_MS);
         status = cleave__load_target_open(load, target, load->options->shards[0], NULL);
         if (!status)
             status = cleave__load_lock(load, target, NULL);

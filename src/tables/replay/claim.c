@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <time.h>
+
+#include "base/clock.h"
 
 enum { SET_SIZE = 20 };
 
@@ -212,7 +213,7 @@ enum cleave_status cleave__claim_name(const struct cleave__replay_world *world,
         return status;
     while ((status = port->ops->hold(port->session, world->coordinator, &why)) == CLEAVE_CONFLICT &&
            cleave__clock_ns() < until_ns && !(world->stop && *world->stop))
-        nanosleep(&(struct timespec){0, NAP_NS}, NULL);
+        cleave__nap_ns(NAP_NS);
     if (status)
         cleave__port_close(port);
     if (status == CLEAVE_CONFLICT)

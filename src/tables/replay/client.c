@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
+
 static void destroy(void *self)
 {
     struct cleave__replay_client *client = self;

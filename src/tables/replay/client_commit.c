@@ -1,4 +1,5 @@
 /* Two-phase commit, from the client's side; decide.h says how. */
+#include "base/clock.h"
 #include "tables/replay/client.h"
 
 static void at(const struct cleave__replay_client *client, const char *point)

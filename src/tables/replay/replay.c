@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "runtime/runtime.h"
 #include "tables/compare/count.h"
 #include "tables/replay/claim.h"

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
+
 enum { ROUNDS_MOST = 12, NOTES_FEW = 24, TRIES = 3, TAG_NOTE = 1, TAG_TAKE, TAG_HOLD, TAG_MOVED };
 
 static void destroy(void *self)

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "tables/replay/client.h"
 #include "tables/replay/shift.h"
 

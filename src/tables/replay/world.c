@@ -1,7 +1,8 @@
 #include "tables/replay/world.h"
 
 #include <stdio.h>
-#include <time.h>
+
+#include "base/clock.h"
 
 void cleave__port_init(struct cleave__port *port, const char *url)
 {
@@ -29,17 +30,10 @@ enum cleave_status cleave__port_open(struct cleave__port *port, struct cleave_er
     return port->session ? CLEAVE_OK : port->ops->open(port->url, &port->session, error);
 }
 
-uint64_t cleave__clock_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 void cleave__conflict_nap(int times)
 {
     enum { NAP_NS = 2000000 };
-    nanosleep(&(struct timespec){0, NAP_NS << times}, NULL);
+    cleave__nap_ns(NAP_NS << times);
 }
 
 enum cleave_status cleave__port_await(struct cleave__port *port,
@@ -53,7 +47,7 @@ enum cleave_status cleave__port_await(struct cleave__port *port,
             return status;
         if (world->stop && *world->stop)
             return status;
-        nanosleep(&(struct timespec){0, 50000000}, NULL);
+        cleave__nap_ns(50000000);
     }
 }
 
@@ -96,6 +90,6 @@ enum cleave_status cleave__port_finish(struct cleave__port *port, const char *na
         status = finish_once(port, name, commit, error);
         if (!status || status == CLEAVE_IO || status == CLEAVE_NO_MEMORY || tries == TRIES)
             return status;
-        nanosleep(&(struct timespec){0, NAP_NS}, NULL);
+        cleave__nap_ns(NAP_NS);
     }
 }

@@ -52,7 +52,6 @@ enum cleave_status cleave__port_finish(struct cleave__port *port, const char *na
 /* The URL without its password, for messages; returns `line`. */
 enum { CLEAVE__SHOWN_SIZE = 160 };
 const char *cleave__port_shown(const struct cleave__port *port, char line[CLEAVE__SHOWN_SIZE]);
-uint64_t cleave__clock_ns(void);
 /* A transaction that a store gave up for another's sake is begun anew so often, a little later each
  * time. */
 enum { CLEAVE__CONFLICTS = 6 };

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "tables/sql/datetime.h"
 #include "tables/sql/number.h"
 #include "tables/sql/scalar.h"

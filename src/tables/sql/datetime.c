@@ -7,6 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/clock.h"
+
 struct reader {
     const char *at, *end;
 };
