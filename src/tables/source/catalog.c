@@ -327,8 +327,8 @@ static enum cleave_status read_schema(struct catalog *catalog, const char *conne
         "SET LOCAL datestyle = 'ISO'",
         "SET LOCAL timezone = 'UTC'",
         /* A large catalog takes its time; a limit that the URL asks for stays. */
-        "SELECT set_config(name, '0', true) FROM pg_settings WHERE name = 'statement_timeout' AND "
-        "source <> 'client'",
+        ("SELECT set_config(name, '0', true) FROM pg_settings WHERE name = 'statement_timeout' AND "
+         "source <> 'client'"),
     };
     enum cleave_status status = open_connection(catalog, connection);
     for (size_t i = 0; !status && i < sizeof prepare / sizeof *prepare; i++)
