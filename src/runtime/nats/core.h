@@ -22,8 +22,8 @@
 enum {
     CLEAVE__BATCH_MOST = 65536,   /* bytes: then a batch leaves before the turn's end */
     CLEAVE__LOOSE_MOST = 16,      /* mailboxes full of a group's messages before one is dropped */
-    CLEAVE__PROBE_NS = 100000000, /* how long to wait for credit before asking */
-    CLEAVE__KEEPER_NS = 50000000  /* how often the keeper looks */
+    CLEAVE__PROBE_NS = 100000000, /* how long to wait for credit before asking, if not told */
+    CLEAVE__KEEPER_NS = 50000000  /* how often the keeper looks, or twice in that time */
 };
 
 /* Of an actor, beside its mailbox. */

@@ -10,9 +10,10 @@ static void look(struct cleave__nats *nats)
     uint64_t now_ns = cleave__crew_now_ns(&nats->crew);
     uint64_t since_ns = atomic_load(&nats->disconnected_ns);
     uint64_t patience_ns = nats->options->patience_ns;
-    if (atomic_load(&nats->waiting) && now_ns > CLEAVE__PROBE_NS) {
+    uint64_t probe_ns = nats->options->probe_ns ? nats->options->probe_ns : CLEAVE__PROBE_NS;
+    if (atomic_load(&nats->waiting) && now_ns > probe_ns) {
         pthread_mutex_lock(&nats->lock);
-        cleave__nats_probe(nats, now_ns - CLEAVE__PROBE_NS);
+        cleave__nats_probe(nats, now_ns - probe_ns);
         pthread_mutex_unlock(&nats->lock);
     }
     cleave__asks_repeat(nats);
@@ -24,11 +25,14 @@ static void look(struct cleave__nats *nats)
 static void *keep(void *closure)
 {
     struct cleave__nats *nats = closure;
+    uint64_t probe_ns = nats->options->probe_ns;
+    uint64_t every_ns =
+        probe_ns && probe_ns / 2 < CLEAVE__KEEPER_NS ? probe_ns / 2 : CLEAVE__KEEPER_NS;
     pthread_mutex_lock(&nats->ears_lock);
     while (nats->keeps) {
         struct timespec at;
         clock_gettime(CLOCK_MONOTONIC, &at);
-        at.tv_nsec += CLEAVE__KEEPER_NS;
+        at.tv_nsec += (long)every_ns;
         at.tv_sec += at.tv_nsec / 1000000000;
         at.tv_nsec %= 1000000000;
         if (pthread_cond_timedwait(&nats->keeper_change, &nats->ears_lock, &at) != ETIMEDOUT)

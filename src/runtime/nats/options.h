@@ -35,6 +35,8 @@ struct cleave_nats_options {
     uint64_t log_window_ns;  /* how long a log's stream knows ids; 0: 10 minutes */
     uint64_t patience_ns;    /* how long to try to reach a server before giving up; 0: 5 s at the
                               * start, for ever later */
+    uint64_t probe_ns; /* how long an actor waits for room in another's mailbox before it asks;
+                        * 0: 100 ms */
 };
 
 #endif
