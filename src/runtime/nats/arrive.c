@@ -265,8 +265,16 @@ void cleave__nats_mark(struct cleave__nats *nats)
     pthread_mutex_unlock(&nats->publish_lock);
 }
 
-void cleave__nats_probe(struct cleave__nats *nats, uint64_t before_ns)
+/* Whether to ask now: each time in vain, twice as long after the last. */
+static bool is_due(const struct cleave__link *link, uint64_t now_ns, uint64_t probe_ns)
 {
+    return link->waiting &&
+           (!probe_ns || now_ns - link->waiting_since_ns >= probe_ns << link->probes);
+}
+
+void cleave__nats_probe(struct cleave__nats *nats, uint64_t probe_ns)
+{
+    uint64_t now_ns = cleave__crew_now_ns(&nats->crew);
     for (size_t b = 1; b < nats->boxes.count; b++) {
         struct cleave__box *box = nats->boxes.data[b];
         if (!box || !cleave__nats_is_here(box))
@@ -277,13 +285,15 @@ void cleave__nats_probe(struct cleave__nats *nats, uint64_t before_ns)
             struct cleave__link *link = NULL;
             for (; links->slots && s <= links->mask; s++) {
                 link = links->slots[s];
-                if (link && link->waiting && link->waiting_since_ns <= before_ns &&
+                if (link && is_due(link, now_ns, probe_ns) &&
                     nats->boxes.data[link->peer]->actor->sort != CLEAVE__ACTOR_LOG)
                     break;
                 link = NULL;
             }
-            if (link)
-                link->waiting_since_ns = cleave__crew_now_ns(&nats->crew);
+            if (link) {
+                link->waiting_since_ns = now_ns;
+                link->probes += link->probes < CLEAVE__PROBES_MOST ? 1 : 0;
+            }
             pthread_mutex_unlock(&box->lock);
             if (!link)
                 break;
@@ -300,7 +310,7 @@ static void take_mark(struct cleave__nats *nats, uint64_t published)
     uint64_t missing = sent > nats->arrived ? sent - nats->arrived : 0;
     nats->arrived = 0;
     nats->resolved = published;
-    cleave__nats_probe(nats, UINT64_MAX); /* before anybody thinks that all is over */
+    cleave__nats_probe(nats, 0); /* before anybody thinks that all is over */
     atomic_fetch_sub(&nats->crew.active, (unsigned)missing);
 }
 

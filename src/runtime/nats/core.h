@@ -130,8 +130,9 @@ void cleave__nats_announce(struct cleave__nats *nats, const struct cleave__box *
 void cleave__nats_mark(struct cleave__nats *nats);
 /* Moves what waits before the mailbox into it; under the mailbox's lock. */
 void cleave__nats_refill(struct cleave__crew *crew, struct cleave__box *box);
-/* Asks for credit wherever an actor has waited for it since `before_ns`. Under `lock`. */
-void cleave__nats_probe(struct cleave__nats *nats, uint64_t before_ns);
+/* Asks for credit wherever an actor has waited for it for so long; 0: however long. Under `lock`.
+ */
+void cleave__nats_probe(struct cleave__nats *nats, uint64_t probe_ns);
 
 /* An answer to a request of the wire's actor, made up here. Any thread, no lock held. */
 void cleave__nats_answer(struct cleave__wire *wire, uint32_t from, uint64_t correlation,

@@ -11,9 +11,9 @@ static void look(struct cleave__nats *nats)
     uint64_t since_ns = atomic_load(&nats->disconnected_ns);
     uint64_t patience_ns = nats->options->patience_ns;
     uint64_t probe_ns = nats->options->probe_ns ? nats->options->probe_ns : CLEAVE__PROBE_NS;
-    if (atomic_load(&nats->waiting) && now_ns > probe_ns) {
+    if (atomic_load(&nats->waiting)) {
         pthread_mutex_lock(&nats->lock);
-        cleave__nats_probe(nats, now_ns - probe_ns);
+        cleave__nats_probe(nats, probe_ns);
         pthread_mutex_unlock(&nats->lock);
     }
     cleave__asks_repeat(nats);

@@ -19,13 +19,16 @@
 #include "runtime/nats/envelope.h"
 #include "runtime/threads/box.h"
 
+enum { CLEAVE__PROBES_MOST = 3 };
+
 struct cleave__link {
     uint32_t peer;
     uint64_t life; /* of the peer's process, the latest heard of; 0: none */
     /* out */
     uint64_t charged, credited;
-    bool waiting; /* the actor has parked messages for want of credit, */
-    uint64_t waiting_since_ns;
+    bool waiting;                /* the actor has parked messages for want of credit, */
+    uint64_t waiting_since_ns;   /* or since it last asked for some, */
+    uint32_t probes;             /* which it did so often, at most CLEAVE__PROBES_MOST */
     uint64_t gone, gone_charged; /* last number, and what was charged, of what has left for sure */
     /* in */
     uint64_t last;  /* number heard */

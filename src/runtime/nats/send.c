@@ -209,6 +209,7 @@ enum cleave__offer cleave__nats_offer(struct cleave_context *context,
     if (full && !link->waiting) {
         link->waiting = true;
         link->waiting_since_ns = cleave__now_ns(context);
+        link->probes = 0;
         atomic_fetch_add(&nats->waiting, 1);
     } else if (!full && link->waiting) {
         link->waiting = false;
