@@ -227,6 +227,22 @@ natsStatus cleave__dial_sync(const struct cleave__dial *dial)
     return status;
 }
 
+void cleave__dial_unsubscribe(const struct cleave__dial *dial, natsSubscription *subscription)
+{
+    if (!subscription)
+        return;
+    uint64_t began_ns = cleave__clock_ns();
+    natsStatus status;
+    natsSubscription_Unsubscribe(subscription);
+    while ((status = natsConnection_FlushTimeout(dial->connection, SYNC_MS)) == NATS_TIMEOUT &&
+           natsConnection_Status(dial->connection) == NATS_CONN_STATUS_CONNECTED &&
+           cleave__clock_ns() - began_ns < patience_of(dial))
+        ;
+    if (status) /* nothing comes over a connection that is lost */
+        cleave__nap_ms(TRY_MS);
+    natsSubscription_Destroy(subscription);
+}
+
 static enum cleave_status connect_to(struct cleave__dial *dial,
                                      const struct cleave__dial_calls *calls,
                                      struct cleave_error *error)

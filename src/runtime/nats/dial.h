@@ -39,6 +39,10 @@ bool cleave__dial_passes(natsStatus status);
 /* Waits until the server has taken all that was asked of it so far, subscriptions too; over
  * connections that are lost and come back, for the options' patience. */
 natsStatus cleave__dial_sync(const struct cleave__dial *dial);
+/* Ends and frees a subscription, if it is one, of an open connection. libnats before 3.6 (its issue
+ * 637) crashes when one is freed while a message for it is read; so whatever was on its way is read
+ * before. */
+void cleave__dial_unsubscribe(const struct cleave__dial *dial, natsSubscription *subscription);
 
 /* Fills `error` for what the library says about `what`. */
 enum cleave_status cleave__dial_error(struct cleave_error *error, natsStatus status,

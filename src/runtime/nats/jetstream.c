@@ -58,6 +58,14 @@ static uint64_t patience_ns(natsStatus status, jsErrCode code)
     return cleave__stream_passes(status, code) ? 15 * second : 0;
 }
 
+bool cleave__stream_again(natsStatus status, jsErrCode code, uint64_t began_ns)
+{
+    if (cleave__clock_ns() - began_ns >= patience_ns(status, code))
+        return false;
+    cleave__nap_ms(PAUSE_MS);
+    return true;
+}
+
 enum cleave_status cleave__stream_make(const struct cleave__dial *dial, jsCtx *js,
                                        const struct cleave__stream_wish *wish,
                                        struct cleave_error *error)
@@ -79,14 +87,14 @@ enum cleave_status cleave__stream_make(const struct cleave__dial *dial, jsCtx *j
     uint64_t began_ns = cleave__clock_ns();
     natsStatus status;
     while ((code = (jsErrCode)0, status = js_AddStream(NULL, js, &stream, NULL, &code)) &&
-           cleave__clock_ns() - began_ns < patience_ns(status, code))
-        cleave__nap_ms(PAUSE_MS);
+           cleave__stream_again(status, code, began_ns))
+        ;
     if (status && code == JSStreamNameExistErr) {
         /* There already, with other replicas or another window. */
         while (
             (code = (jsErrCode)0, status = js_GetStreamInfo(NULL, js, wish->name, NULL, &code)) &&
-            cleave__clock_ns() - began_ns < patience_ns(status, code))
-            cleave__nap_ms(PAUSE_MS);
+            cleave__stream_again(status, code, began_ns))
+            ;
     }
     snprintf(what, sizeof what, "the stream %s", wish->name);
     return status ? cleave__stream_refused(error, status, code, what) : CLEAVE_OK;

@@ -441,7 +441,7 @@ static natsStatus read_all(const struct cleave__saved *saved, jsCtx *js, const c
                                               (size_t)natsMsg_GetDataLength(message)));
         natsMsg_Destroy(message);
     }
-    natsSubscription_Destroy(subscription);
+    cleave__dial_unsubscribe(&saved->nats->dial, subscription);
     return status;
 }
 

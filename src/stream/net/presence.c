@@ -115,7 +115,7 @@ static bool ask(struct cleave__net_presence *p)
     }
     /* A server that went away meanwhile says nothing of the others. */
     learnt = !s && natsConnection_Status(connection) == NATS_CONN_STATUS_CONNECTED;
-    natsSubscription_Destroy(answers);
+    cleave__dial_unsubscribe(&p->dial, answers);
     natsInbox_Destroy(inbox);
     return learnt;
 }
@@ -241,9 +241,9 @@ void cleave__net_presence_close(struct cleave__net_presence *p)
     pthread_mutex_unlock(&p->lock);
     if (p->runs)
         pthread_join(p->thread, NULL);
-    natsSubscription_Destroy(p->subscription);
     if (p->dial.connection)
         natsConnection_Close(p->dial.connection); /* no callback is under way afterwards */
+    natsSubscription_Destroy(p->subscription);
     cleave__dial_close(&p->dial);
     pthread_cond_destroy(&p->change);
     pthread_mutex_destroy(&p->lock);

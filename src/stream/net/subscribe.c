@@ -32,12 +32,11 @@ static enum cleave_status look(struct follower *f, struct cleave_error *error)
 {
     jsStreamInfo *info = NULL;
     jsErrCode code = 0;
-    natsStatus s = NATS_TIMEOUT;
-    for (int tries = 0; tries < 20 && s != NATS_OK && s != NATS_NOT_FOUND && !stopped(f); tries++) {
-        if (tries)
-            nats_Sleep(AGAIN_MS);
-        s = js_GetStreamInfo(&info, f->js, f->stream, NULL, &code);
-    }
+    uint64_t began_ns = cleave__clock_ns();
+    natsStatus s;
+    while ((code = (jsErrCode)0, s = js_GetStreamInfo(&info, f->js, f->stream, NULL, &code)) &&
+           !stopped(f) && cleave__stream_again(s, code, began_ns))
+        ;
     if (s == NATS_NOT_FOUND)
         return cleave_error_set(error, CLEAVE_NOT_FOUND,
                                 "there is no world '%s' on these servers (no stream %s): start its "
@@ -55,7 +54,7 @@ static enum cleave_status look(struct follower *f, struct cleave_error *error)
 
 static void drop(struct follower *f)
 {
-    natsSubscription_Destroy(f->subscription);
+    cleave__dial_unsubscribe(&f->dial, f->subscription);
     f->subscription = NULL;
 }
 
