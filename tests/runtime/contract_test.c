@@ -70,7 +70,10 @@ static void order_and_pressure(void **state)
         static const uint32_t capacities[] = {1, 3, 1000};
         for (unsigned c = 0; c < 3; c++) {
             struct cleave_runtime *runtime = probe_runtime(
-                t, (struct cleave_runtime_options){.mailbox_most = capacities[c], .batch = 8});
+                t, (struct cleave_runtime_options){
+                       .mailbox_most = capacities[c],
+                       .batch = 8,
+                       .nats.probe_ns = 6000000 /* so that probes meet turns of who asks */});
             struct probe_plan sink_plan = {.receive = receive_relayed},
                               direct_plan = {.receive = receive_in_order};
             uint32_t sink = probe_spawn(runtime, &sink_plan, NULL);

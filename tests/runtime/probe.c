@@ -69,10 +69,10 @@ void probe_options(const struct probe_transport *transport, struct cleave_runtim
     options->transport = transport->ops;
     options->threads = transport->threads;
     options->checksums = transport->checksums;
-    if (transport->ops != &cleave__nats)
-        return;
-    options->nats = nats_server_world(&server);
-    options->nats.probe_ns = 6000000; /* so that probes meet turns of whoever they are about */
+    uint64_t probe_ns = options->nats.probe_ns;
+    if (transport->ops == &cleave__nats)
+        options->nats = nats_server_world(&server);
+    options->nats.probe_ns = probe_ns;
 }
 
 struct cleave_runtime *probe_runtime(const struct probe_transport *transport,
