@@ -346,6 +346,10 @@ void cleave__nats_arrive(natsConnection *connection, natsSubscription *subscript
     struct cleave__envelope envelope;
     struct cleave_error error;
     (void)connection, (void)subscription;
+    /* No run ends while a mailbox counts as noticed whose actor is not in a queue yet: timers that
+     * are due then would be the last. */
+    unsigned counted = 1;
+    atomic_fetch_add(&nats->crew.active, 1);
     pthread_mutex_lock(&nats->lock);
     bool good = !cleave__envelope_read((const uint8_t *)natsMsg_GetData(message),
                                        (size_t)natsMsg_GetDataLength(message), &envelope, &error);
@@ -360,11 +364,12 @@ void cleave__nats_arrive(natsConnection *connection, natsSubscription *subscript
     }
     if (own && envelope.number > nats->resolved) {
         nats->arrived++;
-        if (atomic_fetch_sub(&nats->crew.active, 1) == 1)
-            cleave__crew_call(&nats->crew);
+        counted++;
     }
     if (!good)
         cleave__nats_refuse(nats);
+    if (atomic_fetch_sub(&nats->crew.active, counted) == counted)
+        cleave__crew_call(&nats->crew);
     pthread_mutex_unlock(&nats->lock);
     natsMsg_Destroy(message);
 }
