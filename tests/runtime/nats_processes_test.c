@@ -205,6 +205,48 @@ static void one_by_one(void **state)
            (double)shared->p50_ns / 1e6);
 }
 
+/* One question at a time, whose timeout comes before the answer, with it, or long after. */
+static void ask_hastily(struct probe *probe, struct cleave_context *context)
+{
+    uint64_t id = ++probe->digest, body[2] = {probe->sum, id % IDS};
+    cleave__context_request(context, probe->plan->peer, 1, body, sizeof body,
+                            UINT64_C(60000) << (id % 10), probe->sum);
+}
+
+static void ask_hastily_first(struct probe *probe, struct cleave_context *context,
+                              const uint8_t *saved, size_t length)
+{
+    (void)saved, (void)length;
+    ask_hastily(probe, context);
+}
+
+static void ask_hastily_on(struct probe *probe, struct cleave_context *context,
+                           const struct cleave_message *message)
+{
+    bool answered = message->sort == CLEAVE_REPLY;
+    atomic_fetch_add(answered ? &shared->answered : &shared->timeouts, 1);
+    probe->sum += answered;
+    if (probe->sum < probe->plan->count)
+        ask_hastily(probe, context);
+}
+
+/* A run with a question under way does not end, whatever comes when. */
+static void answers_meet_timeouts(void **state)
+{
+    (void)state;
+    enum { QUESTIONS = 20000 };
+    const struct probe_plan plans[] = {
+        {.receive = answer},
+        {.receive = ask_hastily_on, .start = ask_hastily_first, .peer = 1, .count = QUESTIONS}};
+    fresh();
+    pid_t servant = begin(&(struct part){plans, 2, 1, .durable = false, .serves = true});
+    finish(begin(&(struct part){plans, 2, 2, .durable = false}));
+    kill_now(servant);
+    assert_int_equal(shared->answered, QUESTIONS);
+    assert_true(shared->timeouts > 0);
+    printf("  %u questions, %u timeouts\n", QUESTIONS, shared->timeouts);
+}
+
 static void killed_and_started_again(void **state)
 {
     (void)state;
@@ -771,6 +813,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_by_one),
+        cmocka_unit_test(answers_meet_timeouts),
         cmocka_unit_test(around_a_ring),
         cmocka_unit_test(in_pieces),
         cmocka_unit_test(groups),
