@@ -137,9 +137,10 @@ static void fresh(void)
  * number, and an id of its own for each time it is asked. */
 static void ask(struct probe *probe, struct cleave_context *context, uint64_t number)
 {
-    uint64_t body[2] = {number, ++probe->digest % IDS};
-    cleave__context_request(context, probe->plan->peer, 1, body, sizeof body, probe->plan->delay_ns,
-                            number);
+    uint64_t body[2] = {number, ++probe->digest % IDS}, delay_ns = probe->plan->delay_ns;
+    /* Else the timeout comes before the answer, with it, or long after. */
+    cleave__context_request(context, probe->plan->peer, 1, body, sizeof body,
+                            delay_ns ? delay_ns : UINT64_C(60000) << body[1] % 10, number);
 }
 
 static void ask_first(struct probe *probe, struct cleave_context *context, const uint8_t *saved,
@@ -205,119 +206,76 @@ static void one_by_one(void **state)
            (double)shared->p50_ns / 1e6);
 }
 
-/* One question at a time, whose timeout comes before the answer, with it, or long after. */
-static void ask_hastily(struct probe *probe, struct cleave_context *context)
-{
-    uint64_t id = ++probe->digest, body[2] = {probe->sum, id % IDS};
-    cleave__context_request(context, probe->plan->peer, 1, body, sizeof body,
-                            UINT64_C(60000) << (id % 10), probe->sum);
-}
-
-static void ask_hastily_first(struct probe *probe, struct cleave_context *context,
-                              const uint8_t *saved, size_t length)
-{
-    (void)saved, (void)length;
-    ask_hastily(probe, context);
-}
-
-static void ask_hastily_on(struct probe *probe, struct cleave_context *context,
-                           const struct cleave_message *message)
-{
-    bool answered = message->sort == CLEAVE_REPLY;
-    atomic_fetch_add(answered ? &shared->answered : &shared->timeouts, 1);
-    probe->sum += answered;
-    if (probe->sum < probe->plan->count)
-        ask_hastily(probe, context);
-}
-
 /* A run with a question under way does not end, whatever comes when. */
 static void answers_meet_timeouts(void **state)
 {
     (void)state;
     enum { QUESTIONS = 20000 };
+    static const uint32_t at_once[] = {1};
     const struct probe_plan plans[] = {
         {.receive = answer},
-        {.receive = ask_hastily_on, .start = ask_hastily_first, .peer = 1, .count = QUESTIONS}};
+        {.receive = ask_on, .start = ask_first, .peer = 1, .count = QUESTIONS, .peers = at_once}};
     fresh();
     pid_t servant = begin(&(struct part){plans, 2, 1, .durable = false, .serves = true});
     finish(begin(&(struct part){plans, 2, 2, .durable = false}));
     kill_now(servant);
     assert_int_equal(shared->answered, QUESTIONS);
     assert_true(shared->timeouts > 0);
-    printf("  %u questions, %u timeouts\n", QUESTIONS, shared->timeouts);
+}
+
+/* The one asked, or the NATS server, is killed three times on the way and comes back. */
+static void killed_on_the_way(bool servers)
+{
+    enum { QUESTIONS = 60000 };
+    static const uint32_t at_once[] = {100};
+    const struct probe_plan plans[] = {{.receive = answer},
+                                       {.receive = ask_on,
+                                        .start = ask_first,
+                                        .peer = 1,
+                                        .count = QUESTIONS,
+                                        .peers = at_once,
+                                        .delay_ns = servers ? 300 * MS : 200 * MS}};
+    const struct part servant = {plans, 2, 1, .durable = false, .serves = true, .mailbox_most = 64},
+                      asker = {plans, 2, 2, .durable = false, .mailbox_most = 64};
+    fresh();
+    pid_t asked = begin(&servant), client = begin(&asker);
+    unsigned kills = 0, waits = 0;
+    for (unsigned answered = 0; kills < 3 && answered < QUESTIONS; answered = shared->answered) {
+        sleep_ms(5);
+        assert_true(++waits < 6000);
+        if (answered <= (kills + 1) * QUESTIONS / 8)
+            continue;
+        if (servers) {
+            nats_server_kill(&server);
+            sleep_ms(100);
+            assert_true(nats_server_start(&server));
+        } else {
+            kill_now(asked);
+            sleep_ms(kills * 100);
+            asked = begin(&servant);
+        }
+        kills++;
+    }
+    finish(client);
+    kill_now(asked);
+    printf("  %u kills: %u timeouts, %llu late, %llu lost\n", kills, shared->timeouts,
+           (unsigned long long)shared->late, (unsigned long long)shared->lost);
+    assert_int_equal(kills, 3);
+    assert_int_equal(shared->answered, QUESTIONS);
+    assert_int_equal(shared->wrong + shared->twice, 0);
+    assert_true(servers || shared->timeouts > 0);
 }
 
 static void killed_and_started_again(void **state)
 {
     (void)state;
-    enum { QUESTIONS = 60000 };
-    static const uint32_t at_once[] = {100};
-    const struct probe_plan plans[] = {{.receive = answer},
-                                       {.receive = ask_on,
-                                        .start = ask_first,
-                                        .peer = 1,
-                                        .count = QUESTIONS,
-                                        .peers = at_once,
-                                        .delay_ns = 200 * MS}};
-    const struct part servant = {plans, 2, 1, .durable = false, .serves = true, .mailbox_most = 64},
-                      asker = {plans, 2, 2, .durable = false, .mailbox_most = 64};
-    fresh();
-    pid_t server_pid = begin(&servant), client = begin(&asker);
-    unsigned kills = 0, waits = 0;
-    for (unsigned answered = 0; kills < 3 && answered < QUESTIONS; answered = shared->answered) {
-        sleep_ms(5);
-        assert_true(++waits < 6000);
-        if (answered > (kills + 1) * QUESTIONS / 8) {
-            kill_now(server_pid);
-            sleep_ms(kills * 100);
-            server_pid = begin(&servant);
-            kills++;
-        }
-    }
-    finish(client);
-    kill_now(server_pid);
-    printf("  %u kills of the one asked: %u timeouts, %llu late\n", kills, shared->timeouts,
-           (unsigned long long)shared->late);
-    assert_int_equal(kills, 3);
-    assert_int_equal(shared->answered, QUESTIONS);
-    assert_int_equal(shared->wrong + shared->twice, 0);
-    assert_true(shared->timeouts > 0);
+    killed_on_the_way(false);
 }
 
 static void server_killed(void **state)
 {
     (void)state;
-    enum { QUESTIONS = 60000 };
-    static const uint32_t at_once[] = {100};
-    const struct probe_plan plans[] = {{.receive = answer},
-                                       {.receive = ask_on,
-                                        .start = ask_first,
-                                        .peer = 1,
-                                        .count = QUESTIONS,
-                                        .peers = at_once,
-                                        .delay_ns = 300 * MS}};
-    fresh();
-    pid_t servant = begin(
-              &(struct part){plans, 2, 1, .durable = false, .serves = true, .mailbox_most = 64}),
-          client = begin(&(struct part){plans, 2, 2, .durable = false, .mailbox_most = 64});
-    unsigned kills = 0, waits = 0;
-    for (unsigned answered = 0; kills < 3 && answered < QUESTIONS; answered = shared->answered) {
-        sleep_ms(5);
-        assert_true(++waits < 6000);
-        if (answered > (kills + 1) * QUESTIONS / 8) {
-            nats_server_kill(&server);
-            sleep_ms(100);
-            assert_true(nats_server_start(&server));
-            kills++;
-        }
-    }
-    finish(client);
-    kill_now(servant);
-    printf("  %u kills of the server: %u timeouts, %llu late, %llu lost\n", kills, shared->timeouts,
-           (unsigned long long)shared->late, (unsigned long long)shared->lost);
-    assert_int_equal(kills, 3);
-    assert_int_equal(shared->answered, QUESTIONS);
-    assert_int_equal(shared->wrong + shared->twice, 0);
+    killed_on_the_way(true);
 }
 
 static void groups(void **state)
