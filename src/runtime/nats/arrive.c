@@ -269,7 +269,7 @@ void cleave__nats_mark(struct cleave__nats *nats)
 static bool is_due(const struct cleave__link *link, uint64_t now_ns, uint64_t probe_ns)
 {
     return link->waiting &&
-           (!probe_ns || now_ns - link->waiting_since_ns >= probe_ns << link->probes);
+           (!probe_ns || link->waiting_since_ns + (probe_ns << link->probes) <= now_ns);
 }
 
 void cleave__nats_probe(struct cleave__nats *nats, uint64_t probe_ns)
