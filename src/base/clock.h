@@ -1,4 +1,4 @@
-/* The clock that only goes forward, the date, and a nap. */
+/* The clock that only goes forward, the clock on the wall, and a nap. */
 #ifndef CLEAVE_BASE_CLOCK_H
 #define CLEAVE_BASE_CLOCK_H
 
@@ -29,14 +29,14 @@ static inline double cleave__clock_s(void)
 }
 
 /* Since 1970. */
-static inline uint64_t cleave__date_ns(void)
+static inline uint64_t cleave__wall_ns(void)
 {
     return cleave__clock_of(CLOCK_REALTIME);
 }
 
-static inline uint64_t cleave__date_ms(void)
+static inline uint64_t cleave__wall_ms(void)
 {
-    return cleave__date_ns() / 1000000;
+    return cleave__wall_ns() / 1000000;
 }
 
 /* Shorter when a signal comes. */

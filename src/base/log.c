@@ -4,8 +4,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/log_line.h"
 #include "base/random.h"
 
@@ -44,11 +44,7 @@ enum cleave_status cleave__log_new(const struct cleave_log_options *options,
 
 static uint64_t now_ms(const struct cleave_log *log)
 {
-    struct timespec now;
-    if (log->options.now_ms)
-        return log->options.now_ms(log->options.context);
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+    return log->options.now_ms ? log->options.now_ms(log->options.context) : cleave__wall_ms();
 }
 
 static bool sink(struct cleave_log *log, const char *bytes, size_t length)

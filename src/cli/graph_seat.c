@@ -27,7 +27,7 @@ struct cleave_graph_seat {
 /* A seat's value: when it is free again, ms since 1970. */
 static void write_until(uint8_t until[8])
 {
-    cleave__store64(until, cleave__date_ms() + CLEAVE_SEAT_KEPT_S * 1000);
+    cleave__store64(until, cleave__wall_ms() + CLEAVE_SEAT_KEPT_S * 1000);
 }
 
 /* CLEAVE_CONFLICT: somebody has it. */
@@ -39,7 +39,7 @@ static enum cleave_status take(struct cleave_graph_seat *seat, struct cleave_err
     enum cleave_status status =
         cleave__bucket_get(seat->bucket, seat->key, &there, &revision, error);
     bool taken =
-        !status && there.count == sizeof until && cleave__load64(there.data) >= cleave__date_ms();
+        !status && there.count == sizeof until && cleave__load64(there.data) >= cleave__wall_ms();
     free(there.data);
     write_until(until);
     if (taken)
@@ -143,12 +143,12 @@ enum cleave_status cleave__graph_far_sit(struct cleave_graph_far *far, uint32_t 
         return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for a client's seat");
     seat->bucket = far->bucket;
     uint64_t from = cleave__mix64(cleave__clock_ns() ^ (uint64_t)getpid() << 32) % count;
-    uint64_t began_ms = cleave__date_ms();
+    uint64_t began_ms = cleave__wall_ms();
     enum cleave_status status = CLEAVE_CONFLICT;
     for (uint64_t i = 0; status == CLEAVE_CONFLICT; i++) {
         /* All were looked at once: now a few at a time. */
         if (i >= count && i % SEATS_LOOKED_AT == 0) {
-            if (cleave__date_ms() - began_ms >= (uint64_t)patience_s * 1000)
+            if (cleave__wall_ms() - began_ms >= (uint64_t)patience_s * 1000)
                 break;
             cleave__nap_ms(PAUSE_MS);
         }

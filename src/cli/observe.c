@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "cli/options.h"
 
@@ -199,7 +200,6 @@ static enum cleave_status make_metrics(struct cleave_observe *observe, struct cl
          &observe->process.lost},
     };
     struct cleave_label version = {"version", CLEAVE_VERSION};
-    struct timespec now;
     enum cleave_status status = cleave__metrics_new(&observe->metrics, error);
     for (size_t i = 0; i < sizeof figure / sizeof *figure && !status; i++)
         status = figure[i].gauge ? cleave__metrics_gauge(observe->metrics, &figure[i].metric, NULL,
@@ -211,8 +211,7 @@ static enum cleave_status make_metrics(struct cleave_observe *observe, struct cl
                                        &(struct cleave_metric){.name = "cleave_build_info",
                                                                .help = "1; its version is a label"},
                                        &version, 1, &build, error);
-    clock_gettime(CLOCK_REALTIME, &now);
-    cleave__gauge_set(started, (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000);
+    cleave__gauge_set(started, (int64_t)cleave__wall_ms());
     cleave__gauge_set(build, 1);
     return status;
 }

@@ -319,7 +319,7 @@ void cleave__stream_feed_close(struct cleave_stream_feed *f)
 static enum cleave_status dress(struct cleave_stream_feed *f, struct cleave__object *object,
                                 struct cleave_error *error)
 {
-    object->time_ms = f->arrival ? cleave__date_ms() : object->time_ms;
+    object->time_ms = f->arrival ? cleave__wall_ms() : object->time_ms;
     f->clock_ms = object->time_ms > f->clock_ms ? object->time_ms : f->clock_ms;
     object->time_ms = f->clock_ms;
     object->number = ++f->number;

@@ -337,7 +337,7 @@ static enum cleave_status take(struct cleave_match_run *run, struct cleave_error
     if (status)
         return status;
     if (a->arrival)
-        object->time_ms = cleave__date_ms();
+        object->time_ms = cleave__wall_ms();
     if (object->time_ms > run->clock_ms)
         run->clock_ms = object->time_ms;
     row->clock_ms = run->clock_ms;

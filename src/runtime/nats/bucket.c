@@ -210,11 +210,11 @@ static natsStatus replace(struct cleave__bucket *bucket, const char *key, const 
 enum { CROWD = 6, CROWD_NS = 500000, CROWD_MOST_NS = 64000000 };
 
 /* Up to `*most`, which doubles: those that met part. */
-static long crowd_pause_ns(uint64_t *most)
+static uint64_t crowd_pause_ns(uint64_t *most)
 {
     uint64_t pause = cleave__mix64(cleave__clock_ns()) % *most;
     *most = *most * 2 < CROWD_MOST_NS ? *most * 2 : CROWD_MOST_NS;
-    return (long)pause;
+    return pause;
 }
 
 size_t cleave__bucket_most(const struct cleave__bucket *bucket)

@@ -1,8 +1,9 @@
 #include "runtime/nats/jetstream.h"
 
-#include "base/clock.h"
 #include <stdio.h>
 #include <string.h>
+
+#include "base/clock.h"
 
 enum { PAUSE_MS = 100 };
 

@@ -228,7 +228,7 @@ static enum cleave_status open_nats(struct cleave_runtime *runtime, void **state
         return cleave_error_set(error, CLEAVE_NO_MEMORY, "no memory for the nats transport");
     memset(nats, 0, sizeof *nats);
     nats->options = &runtime->options.nats;
-    nats->life = cleave__date_ns();
+    nats->life = cleave__wall_ns();
     /* One way for all that a durable actor sends keeps its order. */
     nats->loops = nats->options->loop || nats->options->durable;
     nats->crew.hooks = &cleave__nats_hooks;

@@ -137,11 +137,11 @@ static enum cleave_status time_keywords(struct bench *b, struct cleave__stream_c
             cleave__arena_rewind(&b->arena, mark);
             if (!cleave__query_read(&queries, &b->arena, &query, &short_of_memory))
                 return no_memory(error);
-            double begin = (double)cleave__clock_ns();
+            uint64_t begin = cleave__clock_ns();
             for (uint32_t t = 0; t < query.term_count && !status; t++)
                 status = cleave__summary_add(b->summary, (uint32_t)(i % b->streaming.evaluators),
                                              query.terms[t], 0, true, error);
-            took += (double)cleave__clock_ns() - begin;
+            took += (double)(cleave__clock_ns() - begin);
             added += query.term_count;
         }
         if (status)
@@ -171,7 +171,7 @@ static enum cleave_status time_routing(struct bench *b, struct cleave__stream_co
             cleave__summary_new(b->streaming.evaluators, &b->summary, error);
         if (status)
             return status;
-        double begin = (double)cleave__clock_ns();
+        uint64_t begin = cleave__clock_ns();
         for (uint64_t i = 0; i < b->query_count; i++) {
             b->to.count = i % 256 ? b->to.count : 0;
             cleave__arena_rewind(&b->arena, mark);
@@ -179,9 +179,9 @@ static enum cleave_status time_routing(struct bench *b, struct cleave__stream_co
                 !route_query(b, &query, error))
                 return no_memory(error);
         }
-        double took = ((double)cleave__clock_ns() - begin) / (double)b->query_count;
+        double took = (double)(cleave__clock_ns() - begin) / (double)b->query_count;
         best_query = took < best_query ? took : best_query;
-        begin = (double)cleave__clock_ns();
+        begin = cleave__clock_ns();
         for (uint64_t i = 0; i < b->object_count; i++) {
             const uint8_t *from = objects.at;
             b->to.count = i % 256 ? b->to.count : 0;
@@ -194,7 +194,7 @@ static enum cleave_status time_routing(struct bench *b, struct cleave__stream_co
             passed++;
             cleave__put_bytes(&b->to, from, (size_t)(objects.at - from));
         }
-        took = ((double)cleave__clock_ns() - begin) / (double)b->object_count;
+        took = (double)(cleave__clock_ns() - begin) / (double)b->object_count;
         best_object = took < best_object && passed <= b->object_count ? took : best_object;
         if (b->to.failed)
             return no_memory(error);
@@ -214,7 +214,7 @@ static enum cleave_status store_all(struct bench *b, const struct cleave__matche
 {
     struct cleave_arena_mark mark = cleave__arena_mark(&b->arena);
     struct cleave_reader queries = {b->queries.data, b->queries.data + b->queries.count, false};
-    double begin = (double)cleave__clock_ns();
+    uint64_t begin = cleave__clock_ns();
     for (uint64_t i = 0; i < b->query_count; i++) {
         struct cleave__query query;
         struct cleave__cells ranges[CLEAVE__REGION_BOXES_MOST];
@@ -233,7 +233,7 @@ static enum cleave_status store_all(struct bench *b, const struct cleave__matche
             cleave__region_ranges(b->streaming.space, &b->streaming.grid, &query.region, ranges);
         cleave__aggregates_add_query(b->sums, cleave__ranges_hull(ranges, count));
     }
-    *ns = ((double)cleave__clock_ns() - begin) / (double)b->query_count;
+    *ns = (double)(cleave__clock_ns() - begin) / (double)b->query_count;
     return CLEAVE_OK;
 }
 
@@ -249,7 +249,7 @@ static enum cleave_status match_all(struct bench *b, const struct cleave__matche
     uint32_t looked[BATCH];
     uint64_t candidates = 0;
     enum cleave_status status = CLEAVE_OK;
-    double begin = (double)cleave__clock_ns();
+    uint64_t begin = cleave__clock_ns();
     for (uint64_t done = 0; done < count && !status;) {
         uint32_t n = count - done < BATCH ? (uint32_t)(count - done) : BATCH;
         bool short_of_memory;
@@ -268,7 +268,7 @@ static enum cleave_status match_all(struct bench *b, const struct cleave__matche
         }
         done += n;
     }
-    double took = ((double)cleave__clock_ns() - begin) / (double)count;
+    double took = (double)(cleave__clock_ns() - begin) / (double)count;
     CLEAVE_VECTOR_FREE(&matches.items);
     out->candidates = (double)candidates / (double)count;
     out->object_ns = took < out->object_ns ? took : out->object_ns;
@@ -354,10 +354,10 @@ static enum cleave_status time_messages(double *ns, struct cleave_error *error)
             status = cleave__runtime_spawn(runtime, &ops, "asks", NULL, &actor, error);
         if (!status)
             status = cleave__runtime_post(runtime, actor, 1, NULL, 0, error);
-        double begin = (double)cleave__clock_ns();
+        uint64_t begin = cleave__clock_ns();
         if (!status)
             status = cleave__runtime_run(runtime, 0, NULL, error);
-        double took = ((double)cleave__clock_ns() - begin) / (2.0 * MESSAGES);
+        double took = (double)(cleave__clock_ns() - begin) / (2.0 * MESSAGES);
         cleave__runtime_free(runtime);
         if (status)
             return status;

@@ -37,10 +37,10 @@ double cleave__locate_points_ns(const struct cleave__locate_way *way, const doub
     }
     for (uint32_t pass = 0; pass < passes; pass++) {
         uint32_t sum = 0;
-        double begin = (double)cleave__clock_ns();
+        uint64_t begin = cleave__clock_ns();
         for (uint32_t i = 0; i < count; i++)
             sum += way->point(way->self, points[2 * i], points[2 * i + 1]);
-        double took = ((double)cleave__clock_ns() - begin) / count;
+        double took = (double)(cleave__clock_ns() - begin) / count;
         if (sum != all)
             return -1;
         best = took < best ? took : best;
@@ -63,10 +63,10 @@ double cleave__locate_ranges_ns(const struct cleave__locate_way *way,
     }
     for (uint32_t pass = 0; pass < passes; pass++) {
         uint32_t sum = 0;
-        double begin = (double)cleave__clock_ns();
+        uint64_t begin = cleave__clock_ns();
         for (uint32_t i = 0; i < count; i++)
             sum += way->range(way->self, ranges[i], out);
-        double took = ((double)cleave__clock_ns() - begin) / count;
+        double took = (double)(cleave__clock_ns() - begin) / count;
         if (sum != all)
             return -1;
         best = took < best ? took : best;

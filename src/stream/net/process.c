@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "runtime/nats/bucket.h"
 #include "stream/net/presence.h"
 #include "stream/net/tracker.h"
@@ -142,15 +142,13 @@ static enum cleave_status begin(struct part *part, struct cleave_metrics *metric
                                 struct cleave_error *error)
 {
     struct cleave__streaming *s = &part->streaming;
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
     cleave__net_world_streaming(&part->session->world, s);
     s->transport = &cleave__nats;
     s->apart = true;
     s->whole_most = cleave__bucket_most(part->session->bucket) - HEADS_BYTES;
     s->feeders = part->session->world.publishers;
     s->metrics = metrics;
-    s->seed = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+    s->seed = cleave__wall_ns();
     if (part->role == CLEAVE__NET_BALANCER) {
         s->moved = moved;
         s->moved_context = part;

@@ -167,9 +167,7 @@ struct cleave__net_hold {
 
 static uint64_t waking_ms(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_BOOTTIME, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+    return cleave__clock_of(CLOCK_BOOTTIME) / 1000000;
 }
 
 /* A short text. */
@@ -221,7 +219,7 @@ static uint64_t holder_of(const char *text)
 {
     char *end;
     uint64_t session = strtoull(text, &end, 10);
-    bool held = strtoull(end, NULL, 10) > cleave__date_ms();
+    bool held = strtoull(end, NULL, 10) > cleave__wall_ms();
     return !held ? 0 : session ? session : 1;
 }
 
@@ -243,7 +241,7 @@ static enum cleave_status claim(struct cleave__net_hold *hold, uint64_t revision
 {
     struct cleave__bucket *bucket = hold->bucket;
     char mine[SHORT_BYTES];
-    seat_text(hold->number, cleave__date_ms() + CLEAVE__NET_SEAT_MS, mine);
+    seat_text(hold->number, cleave__wall_ms() + CLEAVE__NET_SEAT_MS, mine);
     if (!hold->number) { /* nobody else's text */
         size_t length = strlen(mine);
         snprintf(mine + length, sizeof mine - length, " %d %p", (int)getpid(), (void *)hold);
@@ -349,7 +347,7 @@ static void renew(struct cleave__net_hold *hold, bool over)
     struct cleave_error error;
     char mine[SHORT_BYTES];
     uint64_t began_ms = waking_ms();
-    seat_text(hold->number, over ? 0 : cleave__date_ms() + CLEAVE__NET_SEAT_MS, mine);
+    seat_text(hold->number, over ? 0 : cleave__wall_ms() + CLEAVE__NET_SEAT_MS, mine);
     enum cleave_status status;
     int tries = 0;
     do {

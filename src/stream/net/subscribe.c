@@ -120,7 +120,7 @@ static enum cleave_status follow(struct follower *f, struct cleave_error *error)
         if (at_end(f, since_ms))
             return CLEAVE_OK;
         if (!f->subscription && !subscribe(f)) {
-            nats_Sleep(AGAIN_MS);
+            cleave__nap_ms(AGAIN_MS);
             continue;
         }
         natsStatus s = natsSubscription_NextMsg(&message, f->subscription, 0);
@@ -135,7 +135,7 @@ static enum cleave_status follow(struct follower *f, struct cleave_error *error)
             since_ms = f->came_ms;
         } else if (s != NATS_TIMEOUT) {
             drop(f);
-            nats_Sleep(AGAIN_MS);
+            cleave__nap_ms(AGAIN_MS);
         } else if (cleave__clock_ms() - f->came_ms > SILENT_MS) {
             f->came_ms = cleave__clock_ms();
             if (lags(f))

@@ -2,8 +2,8 @@
 #include "stream/serve/evaluator.h"
 
 #include <stdlib.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/random.h"
 #include "stream/route/summary.h"
 
@@ -94,10 +94,8 @@ static void start(void *self, struct cleave_context *context, const uint8_t *sav
 /* Processor time of this thread: for the figure alone, nothing is decided by it. 0 on sim. */
 static uint64_t work_ns(const struct cleave__evaluator *e)
 {
-    struct timespec now = {0};
-    if (e->seat->world->streaming->transport != &cleave__sim)
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+    bool sim = e->seat->world->streaming->transport == &cleave__sim;
+    return sim ? 0 : cleave__clock_of(CLOCK_THREAD_CPUTIME_ID);
 }
 
 static void receive(void *self, struct cleave_context *context,

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "tables/sql/datetime.h"
 #include "tables/sql/number.h"
 #include "tables/sql/scalar.h"

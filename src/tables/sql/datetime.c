@@ -7,8 +7,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/clock.h"
-
 struct reader {
     const char *at, *end;
 };

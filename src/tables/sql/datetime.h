@@ -7,8 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/clock.h"
-
 #define CLEAVE_DAY_US INT64_C(86400000000)
 
 /* ISO 8601 as PostgreSQL writes and reads it: "2020-01-31", "20200131", "0044-03-15 BC", then (for

@@ -9,7 +9,6 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "base/clock.h"
 #include "base/random.h"
 #include "tables/sql/datetime.h"
 #include "tables/sql/number.h"
