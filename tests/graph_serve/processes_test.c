@@ -118,6 +118,18 @@ static void stop(pid_t *pid)
     *pid = 0;
 }
 
+/* Whether a client ends well in so many hundredths of a second; else it is stopped. */
+static bool ends_well(pid_t client, int tries)
+{
+    int status = 1;
+    for (; tries > 0; tries--, sleep_ms(10)) {
+        if (waitpid(client, &status, WNOHANG) == client)
+            return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    }
+    stop(&client);
+    return false;
+}
+
 /* For so long. */
 static void kill_server(long ms)
 {
@@ -214,15 +226,9 @@ static void server_killed_early(void **state)
             sleep_ms((long)cleave__random_below(&random, 12));
             kill_server((long)cleave__random_below(&random, 30));
         }
-        int status = 1;
-        for (int tries = 0; client && tries < 3000; tries++, sleep_ms(10)) {
-            if (waitpid(client, &status, WNOHANG) == client)
-                client = 0;
-        }
-        bool good = !client && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-        stop(&client);
+        bool good = ends_well(client, 3000);
         for (uint32_t i = 0; i < SHARDS + COORDINATORS; i++) {
-            good = good && waitpid(pids[i], &status, WNOHANG) == 0;
+            good = good && waitpid(pids[i], NULL, WNOHANG) == 0;
             stop(&pids[i]);
         }
         free_world(&w);
@@ -277,14 +283,7 @@ static void one_half_is_down(void **state)
     bool good = WIFEXITED(status) && WEXITSTATUS(status) == 0;
     bool waited = waitpid(waits, &status, WNOHANG) == 0;
     down = begin(&w, CLEAVE__PART_SHARD, 1);
-    for (int tries = 0; waited && good && tries < 3000; tries++, sleep_ms(10)) {
-        if (waitpid(waits, &status, WNOHANG) == waits) {
-            waits = 0;
-            break;
-        }
-    }
-    bool ended = !waits && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-    stop(&waits);
+    bool ended = ends_well(waits, waited && good ? 3000 : 1);
     stop(&up);
     stop(&down);
     stop(&coordinators[0]);

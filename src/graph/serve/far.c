@@ -30,15 +30,19 @@ static bool has_room(const struct cleave__coordinator *c, const struct cleave__f
     return f->under_way < (f->silent ? 1 : c->seat->world->window);
 }
 
+static bool send(struct cleave__coordinator *c, struct cleave_context *context,
+                 struct cleave__far_shard *f, struct cleave__ask ask)
+{
+    f->under_way++;
+    ask.silent = f->silent;
+    return cleave__coordinator_send(c, context, ask);
+}
+
 bool cleave__far_ask(struct cleave__coordinator *c, struct cleave_context *context,
                      struct cleave__ask ask)
 {
     struct cleave__far_shard *f = &c->far[ask.shard];
-    if (!has_room(c, f))
-        return CLEAVE_PUSH(&f->waiting, ask);
-    f->under_way++;
-    ask.silent = f->silent;
-    return cleave__coordinator_send(c, context, ask);
+    return has_room(c, f) ? send(c, context, f, ask) : CLEAVE_PUSH(&f->waiting, ask);
 }
 
 /* One request less. */
@@ -76,9 +80,7 @@ bool cleave__far_go_on(struct cleave__coordinator *c, struct cleave_context *con
             lose(s);
             continue;
         }
-        f->under_way++;
-        ask.silent = f->silent;
-        good = cleave__coordinator_send(c, context, ask);
+        good = send(c, context, f, ask);
     }
     f->waiting.count -= at;
     if (at && f->waiting.count)

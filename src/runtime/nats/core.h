@@ -23,7 +23,7 @@ enum {
     CLEAVE__BATCH_MOST = 65536,   /* bytes: then a batch leaves before the turn's end */
     CLEAVE__LOOSE_MOST = 16,      /* mailboxes full of a group's messages before one is dropped */
     CLEAVE__PROBE_NS = 100000000, /* how long to wait for credit before asking, if not told */
-    CLEAVE__KEEPER_NS = 50000000  /* how often the keeper looks, or twice in that time */
+    CLEAVE__KEEPER_NS = 50000000  /* how often the keeper looks, or twice in what is told */
 };
 
 /* Of an actor, beside its mailbox. */

@@ -44,11 +44,6 @@ enum cleave_status cleave__stream_refused(struct cleave_error *error, natsStatus
     }
 }
 
-bool cleave__stream_passes(natsStatus status, jsErrCode code)
-{
-    return code == JSClusterNotAvailErr || (!code && cleave__dial_passes(status));
-}
-
 /* For how long it is worth while to try again: a cluster that has just begun has no leader yet, or
  * not all its servers. */
 static uint64_t patience_ns(natsStatus status, jsErrCode code)
@@ -56,7 +51,8 @@ static uint64_t patience_ns(natsStatus status, jsErrCode code)
     const uint64_t second = 1000000000;
     if (code == JSClusterNoPeersErr || (!code && status == NATS_NO_RESPONDERS))
         return 2 * second; /* or there never will be any */
-    return cleave__stream_passes(status, code) ? 15 * second : 0;
+    bool passes = code == JSClusterNotAvailErr || (!code && cleave__dial_passes(status));
+    return passes ? 15 * second : 0;
 }
 
 bool cleave__stream_again(natsStatus status, jsErrCode code, uint64_t began_ns)

@@ -22,8 +22,6 @@ enum cleave_status cleave__stream_make(const struct cleave__dial *dial, jsCtx *j
                                        const struct cleave__stream_wish *wish,
                                        struct cleave_error *error);
 
-/* Whether what JetStream did not do may be over by waiting. */
-bool cleave__stream_passes(natsStatus status, jsErrCode code);
 /* Waits a little and returns true, if it is worth while to try again what was first tried at
  * `began_ns`. */
 bool cleave__stream_again(natsStatus status, jsErrCode code, uint64_t began_ns);

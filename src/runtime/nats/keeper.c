@@ -5,15 +5,19 @@
 
 #include "runtime/nats/ask.h"
 
+static uint64_t probe_ns(const struct cleave__nats *nats)
+{
+    return nats->options->probe_ns ? nats->options->probe_ns : CLEAVE__PROBE_NS;
+}
+
 static void look(struct cleave__nats *nats)
 {
     uint64_t now_ns = cleave__crew_now_ns(&nats->crew);
     uint64_t since_ns = atomic_load(&nats->disconnected_ns);
     uint64_t patience_ns = nats->options->patience_ns;
-    uint64_t probe_ns = nats->options->probe_ns ? nats->options->probe_ns : CLEAVE__PROBE_NS;
     if (atomic_load(&nats->waiting)) {
         pthread_mutex_lock(&nats->lock);
-        cleave__nats_probe(nats, probe_ns);
+        cleave__nats_probe(nats, probe_ns(nats));
         pthread_mutex_unlock(&nats->lock);
     }
     cleave__asks_repeat(nats);
@@ -25,9 +29,8 @@ static void look(struct cleave__nats *nats)
 static void *keep(void *closure)
 {
     struct cleave__nats *nats = closure;
-    uint64_t probe_ns = nats->options->probe_ns;
-    uint64_t every_ns =
-        probe_ns && probe_ns / 2 < CLEAVE__KEEPER_NS ? probe_ns / 2 : CLEAVE__KEEPER_NS;
+    uint64_t every_ns = probe_ns(nats) / 2;
+    every_ns = every_ns < CLEAVE__KEEPER_NS ? every_ns : CLEAVE__KEEPER_NS;
     pthread_mutex_lock(&nats->ears_lock);
     while (nats->keeps) {
         struct timespec at;
